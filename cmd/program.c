@@ -25,22 +25,15 @@ static void print_help(const struct program *program, FILE *out)
         "'source <(mmprof completion bash)' (or zsh) completes them in the shell.\n");
 }
 
-static bool is_one_of(const char *word, const char *const *words)
-{
-    while (*words != NULL && strcmp(word, *words) != 0)
-        words++;
-    return *words != NULL;
-}
-
 static int run_none(const struct program *program, const char *name, const char *word, struct err *err)
 {
     static const char *const help[] = { "help", "--help", "-h", NULL };
     static const char *const version[] = { "version", "--version", NULL };
-    if (is_one_of(name, help)) {
+    if (text_is_among(name, help)) {
         print_help(program, stdout);
         return 0;
     }
-    if (is_one_of(name, version))
+    if (text_is_among(name, version))
         return puts("mmprof " MMPROF_VERSION) < 0 ? 1 : 0;
     if (strcmp(name, "completion") == 0)
         return completion_print(word, err);
@@ -66,9 +59,8 @@ static const struct command *find_command(const struct program *program, const c
 /* mmprof-COMMAND, by which a command is started directly: the table's row, or NULL. */
 static const struct command *command_of_name(const struct program *program, const char *name)
 {
-    const char *slash = strrchr(name, '/');
-    name = slash == NULL ? name : slash + 1;
-    return strncmp(name, NAME_START, strlen(NAME_START)) == 0 ? find_command(program, name + strlen(NAME_START)) : NULL;
+    name = text_base_name(name);
+    return text_begins(name, NAME_START) ? find_command(program, name + strlen(NAME_START)) : NULL;
 }
 
 /* 'help COMMAND' is 'COMMAND --help'.  *command is NULL where it is none of the table. */

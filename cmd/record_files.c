@@ -1,6 +1,7 @@
 #include "cmd/record_parts.h"
 
 #include "cmd/output_file.h"
+#include "core/base/text.h"
 #include "core/base/xalloc.h"
 
 #include <dirent.h>
@@ -62,7 +63,7 @@ static int check(struct record_files *files, struct err *err)
 /* "DIR" or "DIR/NAME-%t.dat": a last part with a % is the pattern of names. */
 static void take_output(struct record_files *files)
 {
-    const char *slash = strrchr(files->output, '/'), *name = slash == NULL ? files->output : slash + 1;
+    const char *name = text_base_name(files->output);
     bool has_pattern = strchr(name, '%') != NULL;
     size_t n = has_pattern ? (size_t)(name - files->output) : strlen(files->output);
     files->pattern = has_pattern ? name : RECORD_FILES_PATTERN;

@@ -36,22 +36,6 @@ static uint32_t root_of_thread(const struct calltree *tree, uint32_t thread)
 
 /* ---- contexts ---- */
 
-/* What the threads below a root have, and its samples; behind the last root, that of threads without one. */
-struct root_time {
-    uint64_t ticks, given;
-    double weight_ns, seen_ns;
-};
-
-static uint64_t take_part(struct root_time *root, double ns)
-{
-    root->seen_ns += ns;
-    bool is_last = root->seen_ns >= root->weight_ns;
-    uint64_t end = is_last ? root->ticks : (uint64_t)((double)root->ticks * (root->seen_ns / root->weight_ns));
-    uint64_t part = end > root->given ? end - root->given : 0;
-    root->given += part;
-    return part;
-}
-
 static uint32_t root_of_node(const struct calltree *tree, uint32_t node, const uint32_t *root_of)
 {
     while (tree->nodes[node].parent != node)
@@ -72,24 +56,25 @@ uint64_t *sampled_wall_divide(const struct report_source *source, const struct t
                               const uint32_t *leaf, struct calltree *tree, uint64_t *idle_ticks)
 {
     uint64_t *given = arena_alloc(source->arena, (samples->n_kept + 1) * sizeof *given);
-    struct root_time *roots = arena_alloc(source->arena, ((size_t)tree->n_roots + 1) * sizeof *roots);
+    /* What the threads below a root have; behind the last root, that of threads without one. */
+    struct division *roots = arena_alloc(source->arena, ((size_t)tree->n_roots + 1) * sizeof *roots);
     uint32_t *root_of = index_roots(tree, source->arena);
     for (uint32_t i = 0; i < tree->n_threads; i++)
-        roots[root_of_thread(tree, i)].ticks += thread_ticks(source, samples, i);
+        roots[root_of_thread(tree, i)].all += thread_ticks(source, samples, i);
     for (size_t i = 0; i < samples->n_kept; i++)
         if (leaf[i] != CALLTREE_NONE)
-            roots[root_of_node(tree, leaf[i], root_of)].weight_ns +=
+            roots[root_of_node(tree, leaf[i], root_of)].weight +=
                 (double)(samples->kept[i].weight_ns + samples->kept[i].ready_ns);
     for (size_t i = 0; i < samples->n_kept; i++) {
         const struct trace_kept_sample *sample = &samples->kept[i];
         if (leaf[i] == CALLTREE_NONE)
             continue;
-        struct root_time *root = &roots[root_of_node(tree, leaf[i], root_of)];
-        given[i] = take_part(root, (double)(sample->weight_ns + sample->ready_ns));
+        given[i] =
+            division_take(&roots[root_of_node(tree, leaf[i], root_of)], (double)(sample->weight_ns + sample->ready_ns));
         *(sample->is_idle ? idle_ticks : &tree->nodes[leaf[i]].wall_ticks) += given[i];
     }
     for (uint32_t i = 0; i < tree->n_roots; i++) /* without samples */
-        tree->nodes[tree->roots[i].node].wall_ticks += roots[i].ticks - roots[i].given;
+        tree->nodes[tree->roots[i].node].wall_ticks += roots[i].all - roots[i].given;
     return given;
 }
 

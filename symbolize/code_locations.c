@@ -274,13 +274,6 @@ static const struct location_method *method_of(const struct code_locations *loca
     return i == NULL ? &nothing : &locations->all_methods[*i];
 }
 
-/* "java/util/HashMap" -> "HashMap" */
-static const char *short_class(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    return slash == NULL ? name : slash + 1;
-}
-
 static uint32_t line_of(const struct location_frame *frame)
 {
     return frame->line < LOCATION_BYTECODE ? frame->line : 0;
@@ -293,7 +286,7 @@ static const char *outer_of(struct code_locations *locations, const struct descr
     for (uint32_t i = 1; i < described->n_frames; i++) {
         const struct location_method *method = method_of(locations, described->frames[i].method);
         text = arena_printf(&locations->arena, "%s%s%s.%s", text, i > 1 ? " in " : "",
-                            short_class(method->names.class_name), method->names.method);
+                            text_base_name(method->names.class_name), method->names.method);
         uint32_t line = line_of(&described->frames[i]);
         if (line != 0) /* code that the JVM generates has no lines */
             text = arena_printf(&locations->arena, "%s:%u", text, line);

@@ -35,7 +35,7 @@ struct drive {
     struct arena arena;
     struct recorder_phase *names; /* owned; by the sampler's number, of those that have samples; the arena's texts */
     size_t names_room;
-    uint32_t n_taken, n_not_taken;
+    uint32_t n_taken;
     double agent_cpu_ms;
     uint64_t own_cpu_ns, jvm_cpu_ns;
 };
@@ -138,7 +138,6 @@ static int on_answer(void *context, const struct recorder_answer *answer, struct
         return err_next(err, "remove -XX:-WhiteBoxAPI, or run another JDK: 17 and 25 are known to work");
     }
     d->n_taken += answer->n_methods;
-    d->n_not_taken += answer->n_unknown;
     d->agent_cpu_ms += answer->cpu_ms;
     return 0;
 }

@@ -144,7 +144,7 @@ int memtrace_print(FILE *out, struct memtrace_reader *reader, struct err *err)
 /* ---- its sums ---- */
 
 struct memtrace_sums {
-    uint64_t n[MEMTRACE_KINDS], n_stores, n_java, n_vm, n_heap, n_owned, n_known_heap, n_died, time;
+    uint64_t n[MEMTRACE_KINDS], n_stores, n_java, n_vm, n_heap, n_owned, n_died, time;
 };
 
 static void add_entry(struct memtrace_sums *sums, const struct memtrace_entry *e)

@@ -49,6 +49,26 @@ static inline const char *text_plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
+static inline bool text_begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Is it one of a list that ends with NULL? */
+static inline bool text_is_among(const char *text, const char *const *texts)
+{
+    while (*texts != NULL && strcmp(text, *texts) != 0)
+        texts++;
+    return *texts != NULL;
+}
+
+/* Of a path, or of a class' name with '/', what is behind the last one. */
+static inline const char *text_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
 /* n words with blanks between them, escaped (core/base/words.h), in the arena. */
 char *text_words(struct arena *arena, const char *const *words, size_t n);
 

@@ -1,16 +1,13 @@
 /* Options of a JVM as words.  It needs nothing but libc: what is preloaded (start_java.c) has it, too. */
 #include "core/jvm/flag_words.h"
 
-static bool begins(const char *word, const char *start)
-{
-    return strncmp(word, start, strlen(start)) == 0;
-}
+#include "core/base/text.h"
 
 /* ---- options ---- */
 
 static void take_agent(struct jvm_flags *flags, const char *word)
 {
-    bool is_jdwp = begins(word, "-agentlib:jdwp") || begins(word, "-Xrunjdwp");
+    bool is_jdwp = text_begins(word, "-agentlib:jdwp") || text_begins(word, "-Xrunjdwp");
     flags->debugger |= is_jdwp;
     if (!is_jdwp && flags->agent[0] == '\0')
         snprintf(flags->agent, sizeof flags->agent, "%s", word);
@@ -19,7 +16,7 @@ static void take_agent(struct jvm_flags *flags, const char *word)
 /* "-XX:+NAME" and "-XX:-NAME". */
 static bool take_switch(const char *word, const char *name, bool *value)
 {
-    if (!begins(word, "-XX:") || (word[4] != '+' && word[4] != '-') || strcmp(word + 5, name) != 0)
+    if (!text_begins(word, "-XX:") || (word[4] != '+' && word[4] != '-') || strcmp(word + 5, name) != 0)
         return false;
     *value = word[4] == '+';
     return true;
@@ -30,12 +27,12 @@ static void take_archive(struct jvm_flags *flags, const char *word)
 {
     static const char mode[] = "-XX:AOTMode=";
     bool is_asked = false;
-    if (strcmp(word, "-Xshare:dump") == 0 || begins(word, "-XX:ArchiveClassesAtExit=") ||
-        begins(word, "-XX:AOTCacheOutput=") ||
-        (begins(word, mode) && strcmp(word + sizeof mode - 1, "record") == 0 && flags->archive[0] == '\0') ||
+    if (strcmp(word, "-Xshare:dump") == 0 || text_begins(word, "-XX:ArchiveClassesAtExit=") ||
+        text_begins(word, "-XX:AOTCacheOutput=") ||
+        (text_begins(word, mode) && strcmp(word + sizeof mode - 1, "record") == 0 && flags->archive[0] == '\0') ||
         (take_switch(word, "RecordDynamicDumpInfo", &is_asked) && is_asked))
         snprintf(flags->archive, sizeof flags->archive, "%s", word);
-    flags->archive_bars_agents = flags->archive[0] != '\0' && !begins(flags->archive, "-XX:AOT");
+    flags->archive_bars_agents = flags->archive[0] != '\0' && !text_begins(flags->archive, "-XX:AOT");
     take_switch(word, "AutoCreateSharedArchive", &flags->may_archive);
 }
 
@@ -46,22 +43,15 @@ void flag_words_take(struct jvm_flags *flags, const char *word)
         flags->interprets = strcmp(word, "-Xint") == 0;
     else if (strcmp(word, "-Xrs") == 0)
         flags->no_signals = true;
-    else if (begins(word, tiered))
+    else if (text_begins(word, tiered))
         flags->tiered_stop = atoi(word + sizeof tiered - 1);
-    else if (begins(word, "-agentlib:") || begins(word, "-agentpath:") || begins(word, "-javaagent:") ||
-             begins(word, "-Xrunjdwp"))
+    else if (text_begins(word, "-agentlib:") || text_begins(word, "-agentpath:") || text_begins(word, "-javaagent:") ||
+             text_begins(word, "-Xrunjdwp"))
         take_agent(flags, word);
     else if (take_switch(word, "EnableDynamicAgentLoading", &flags->late_agents_enabled))
         flags->late_agents_disabled = !flags->late_agents_enabled;
     else if (!take_switch(word, "DisableAttachMechanism", &flags->attach_disabled))
         take_archive(flags, word);
-}
-
-static bool is_among(const char *word, const char *const *names)
-{
-    while (*names != NULL && strcmp(word, *names) != 0)
-        names++;
-    return *names != NULL;
 }
 
 /* Options of the launcher whose value is the next word. */
@@ -83,7 +73,7 @@ bool flag_words_has_value(const char *word)
                                          "--source",
                                          "-splash",
                                          NULL };
-    return is_among(word, names);
+    return text_is_among(word, names);
 }
 
 /* The JVM prints something, and ends without a call of main. */
@@ -105,7 +95,7 @@ static bool only_prints(const char *word)
                                          "--describe-module",
                                          "--validate-modules",
                                          NULL };
-    return is_among(word, names);
+    return text_is_among(word, names);
 }
 
 bool flag_words_end(const char *word)
@@ -163,8 +153,8 @@ bool jvm_flags_runs(const char *words, size_t n)
 const char *jvm_flags_prefix(const char *path)
 {
     static const char *const tools[] = { "javac", "javadoc", "jlink", "jpackage", "jshell", NULL };
-    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
-    return strcmp(name, "java") == 0 ? "" : is_among(name, tools) ? "-J" : NULL;
+    const char *name = text_base_name(path);
+    return strcmp(name, "java") == 0 ? "" : text_is_among(name, tools) ? "-J" : NULL;
 }
 
 void jvm_flags_told(struct jvm_flags *flags, const char *text)
@@ -187,7 +177,7 @@ void jvm_flags_environment(struct jvm_flags *flags, const char *variables, size_
         if (memchr(at, '\0', (size_t)(end - at)) == NULL)
             return;
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (begins(at, names[i]))
+            if (text_begins(at, names[i]))
                 jvm_flags_told(flags, at + strlen(names[i]));
     }
 }

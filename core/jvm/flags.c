@@ -1,16 +1,12 @@
 #include "core/jvm/flags.h"
 
+#include "core/base/text.h"
 #include "core/jvm/maps.h"
 #include "core/jvm/flag_words.h"
 #include "core/jvm/perf_data.h"
 #include "core/jvm/process.h"
 
 #define FILE_BYTES (256 * 1024)
-
-static bool begins(const char *word, const char *start)
-{
-    return strncmp(word, start, strlen(start)) == 0;
-}
 
 /* ---- files ---- */
 
@@ -19,7 +15,7 @@ static const char *file_of_options(const char *word)
 {
     static const char *const starts[] = { "@", "-XX:Flags=", "-XX:VMOptionsFile=" };
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (begins(word, starts[i]))
+        if (text_begins(word, starts[i]))
             return word + strlen(starts[i]);
     return NULL;
 }
@@ -101,7 +97,7 @@ static void value_of(const char *text, const char *key, char *value, size_t n)
 
 static int find_major(struct jvm_release *release)
 {
-    release->major = atoi(begins(release->version, "1.") ? release->version + 2 : release->version);
+    release->major = atoi(text_begins(release->version, "1.") ? release->version + 2 : release->version);
     return release->major > 0 ? 0 : -1;
 }
 

@@ -12,17 +12,11 @@
 
 /* ---- is it one? ---- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
-}
-
 static bool is_called_java(pid_t pid)
 {
     char path[64], words[4096];
     snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-    return jvm_read_file(path, words, sizeof words) > 0 && strcmp(base_name(words), "java") == 0;
+    return jvm_read_file(path, words, sizeof words) > 0 && strcmp(text_base_name(words), "java") == 0;
 }
 
 static bool is_jvm(pid_t pid)
@@ -53,7 +47,7 @@ static const char *find_main(struct arena *arena, const struct jvm_process *proc
     told[strcspn(told, " ")] = '\0';
     snprintf(path, sizeof path, "/proc/%d/cmdline", (int)process->pid);
     ssize_t n = words == NULL || told[0] != '\0' ? 0 : jvm_read_file(path, words, WORDS_BYTES);
-    if (n > 0 && strcmp(base_name(words), "java") == 0)
+    if (n > 0 && strcmp(text_base_name(words), "java") == 0)
         main = jvm_flags_main(words, (size_t)n + 1);
     const char *kept = keep(arena, main == NULL ? "" : main);
     free(words);

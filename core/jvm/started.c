@@ -1,5 +1,6 @@
 #include "core/jvm/started.h"
 
+#include "core/base/text.h"
 #include "core/jvm/flags.h"
 #include "core/jvm/maps.h"
 #include "core/jvm/process.h"
@@ -27,8 +28,7 @@ bool jvm_has_started(pid_t pid)
 
 static bool is_launcher(const char *words)
 {
-    const char *slash = strrchr(words, '/');
-    return strcmp(slash == NULL ? words : slash + 1, "java") == 0;
+    return strcmp(text_base_name(words), "java") == 0;
 }
 
 /*

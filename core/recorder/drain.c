@@ -121,11 +121,6 @@ static char *copy(struct arena *arena, struct wire_text text)
     return text_utf8(arena, text.at, text.n);
 }
 
-static int tell_method(const struct drain *drain, const struct trace_method *method, struct err *err)
-{
-    return drain->link == NULL ? 0 : link_know(drain->link, method, err);
-}
-
 static int write_method(const struct drain *drain, struct trace_writer *writer, const struct protocol_method *method,
                         struct err *err)
 {
@@ -138,7 +133,9 @@ static int write_method(const struct drain *drain, struct trace_writer *writer, 
                                 .first_line = method->first_line,
                                 .code_bytes = method->code_bytes,
                                 .has_loop = method->has_loop };
-    int rc = trace_write_method(writer, &out, err) < 0 || tell_method(drain, &out, err) < 0 ? -1 : 0;
+    int rc = trace_write_method(writer, &out, err);
+    if (rc == 0 && drain->link != NULL)
+        link_know(drain->link, &out);
     arena_free(&arena);
     return rc;
 }
@@ -290,13 +287,13 @@ static void name_methods(const struct drain *drain, size_t n_words)
     }
 }
 
-static int tell_records(const struct drain *drain, uint32_t thread, size_t n_words, uint64_t now, struct err *err)
+static void tell_records(const struct drain *drain, uint32_t thread, size_t n_words, uint64_t now)
 {
     const struct recorder_observer *observer = drain->observer;
     if (observer == NULL || observer->records == NULL)
-        return 0;
+        return;
     name_methods(drain, n_words);
-    return observer->records(observer->context, thread, drain->words, n_words, now, err);
+    observer->records(observer->context, thread, drain->words, n_words, now);
 }
 
 /* Write what a ring has and need not wait.  Returns 1 when there was something, 0 when not, or -1 with *err set. */
@@ -306,9 +303,10 @@ static int write_ring(struct drain *drain, uint32_t i, struct trace_writer *writ
     struct drain_ring *mine = &drain->rings[i];
     size_t n = take_words(drain, i, ring);
     trace_writer_set_plain(writer, n > drain->session->memory.granted[i] / BEHIND_PART);
-    if (n > 0 && (trace_write_records(writer, mine->thread->info.index, drain->words, n, now, err) < 0 ||
-                  tell_records(drain, mine->thread->info.index, n, now, err) < 0))
+    if (n > 0 && trace_write_records(writer, mine->thread->info.index, drain->words, n, now, err) < 0)
         return -1;
+    if (n > 0)
+        tell_records(drain, mine->thread->info.index, n, now);
     if (mine->ended && !mine->waits)
         release(drain, ring, mine);
     return n > 0;

@@ -3,7 +3,6 @@
 #include "core/base/xalloc.h"
 
 #define MAX_BYTES     (UINT64_C(32) << 20)
-#define STACKS_FIRST  64u
 #define FRAMES_FIRST  64u
 #define ADDRESS_BITS  UINT64_C(0xffffffffffff) /* of a return address on the stack: others may sign it */
 #define ALIGNED_BYTES 16u                      /* a frame that is replaced may be moved by less */

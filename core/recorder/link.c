@@ -47,7 +47,7 @@ void link_free(struct recorder_link *link)
     arena_free(&link->arena);
 }
 
-int link_know(struct recorder_link *link, const struct trace_method *method, struct err *err)
+void link_know(struct recorder_link *link, const struct trace_method *method)
 {
     const struct recorder_observer *observer = link->observer;
     const struct setting phase = { .kind = SETTING_PHASE,
@@ -57,7 +57,8 @@ int link_know(struct recorder_link *link, const struct trace_method *method, str
     char *line = arena_alloc(&link->arena, setting_room(&phase));
     map_put(&link->told, line, setting_encode(&phase, line), method->id);
     map_put(&link->told, &method->id, sizeof method->id, method->id);
-    return observer == NULL || observer->method == NULL ? 0 : observer->method(observer->context, method, err);
+    if (observer != NULL && observer->method != NULL)
+        observer->method(observer->context, method);
 }
 
 /* ---- giving commands ---- */

@@ -140,20 +140,19 @@ struct recorder_status {
     double longest_pause_ms, pauses_ms; /* their sum */
 };
 
-/* All are optional; a function that fails ends the recording with its error.  Called in this order in each round. */
+/* All are optional; one that fails ends the recording with its error.  Called in this order in each round. */
 struct recorder_observer {
     void *context; /* borrowed; the first argument of each */
     /* A method that has probes, before its first record. */
-    int (*method)(void *context, const struct trace_method *method, struct err *err);
+    void (*method)(void *context, const struct trace_method *method);
     /* Records of a thread as trace_write_records takes them: ring words, now in ticks. */
-    int (*records)(void *context, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now,
-                   struct err *err);
+    void (*records)(void *context, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now);
     /* What the kernel's rings said, before the records that came meanwhile. */
-    int (*kernel)(void *context, const struct trace_event *events, size_t n, struct err *err);
+    void (*kernel)(void *context, const struct trace_event *events, size_t n);
     /* A stack sample, of the thread with this index; what it points to is valid during the call. */
     int (*stack)(void *context, const struct stack_sample *sample, uint32_t thread, struct err *err);
     /* What a visit found of such a thread: the same. */
-    int (*wait)(void *context, const struct stack_wait *wait, uint32_t thread, struct err *err);
+    void (*wait)(void *context, const struct stack_wait *wait, uint32_t thread);
     /* A thread has ended, and its index is another's from now on. */
     void (*forget)(void *context, uint32_t thread);
     /* To a command. */

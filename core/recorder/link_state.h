@@ -50,7 +50,7 @@ void link_init(struct recorder_link *link, struct session *session, const struct
 void link_free(struct recorder_link *link);
 
 /* A method that the agent told of.  Returns 0, or -1 with *err set. */
-int link_know(struct recorder_link *link, const struct trace_method *method, struct err *err);
+void link_know(struct recorder_link *link, const struct trace_method *method);
 
 /* A message from the agent; those that are not the link's are passed over.  Returns 0, or -1 with *err set. */
 int link_hear(struct recorder_link *link, const struct wire_message *told, struct err *err);

@@ -125,12 +125,11 @@ static int write_costs(struct recorder *r, struct err *err)
 }
 
 /* The observer hears what the trace got. */
-static int tell_kernel(const struct recorder *r, struct err *err)
+static void tell_kernel(const struct recorder *r)
 {
     const struct recorder_observer *observer = r->now.plan->observer;
-    if (observer == NULL || observer->kernel == NULL || r->kernel.n_events == 0)
-        return 0;
-    return observer->kernel(observer->context, r->kernel.events, r->kernel.n_events, err);
+    if (observer != NULL && observer->kernel != NULL && r->kernel.n_events > 0)
+        observer->kernel(observer->context, r->kernel.events, r->kernel.n_events);
 }
 
 int recorder_write_ip_samples(struct recorder *r, bool is_last, struct err *err)
@@ -172,8 +171,9 @@ int recorder_write_round(struct recorder *r, uint64_t *n_words, struct err *err)
         kernel_write(&r->kernel, r->now.writer, r->now.latest.monotonic_ns, &r->now.first, &r->now.latest, err) < 0 ||
         recorder_write_stacks(&r->stacks, r->readings.is_last || r->files.is_turning, err) < 0 ||
         recorder_write_allocations(&r->allocations, r->files.is_turning, err) < 0 ||
-        recorder_write_ip_samples(r, false, err) < 0 || tell_kernel(r, err) < 0)
+        recorder_write_ip_samples(r, false, err) < 0)
         return -1;
+    tell_kernel(r);
     drain_threads(&r->drain);
     ask_for_code(r);
     readings_follow(&r->readings);

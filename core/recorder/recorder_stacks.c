@@ -150,9 +150,9 @@ static int take_one_wait(struct recorder_stacks *s, const struct stack_wait *wai
     if (wait_log_add(&s->waits, &s->log, s->now->writer, wait, thread->info.index,
                      owner == NULL ? TRACE_NO_THREAD : owner->info.index, ticks, err) < 0)
         return -1;
-    return observer == NULL || observer->wait == NULL
-               ? 0
-               : observer->wait(observer->context, wait, thread->info.index, err);
+    if (observer != NULL && observer->wait != NULL)
+        observer->wait(observer->context, wait, thread->info.index);
+    return 0;
 }
 
 static int take_wait(const struct stack_wait *wait, void *context, struct err *err)

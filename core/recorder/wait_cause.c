@@ -1,5 +1,7 @@
 #include "core/recorder/wait_sampler.h"
 
+#include "core/base/text.h"
+
 #include <sys/syscall.h>
 
 /* ---- system calls ---- */
@@ -43,15 +45,10 @@ bool wait_cause_has_descriptor(long call)
 
 /* ---- methods ---- */
 
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
-
 /* java.util.concurrent's own queue of threads that want a lock, or something else. */
 static bool is_queue(const char *class_name)
 {
-    return begins(class_name, "java/util/concurrent/locks/AbstractQueued");
+    return text_begins(class_name, "java/util/concurrent/locks/AbstractQueued");
 }
 
 /*
@@ -71,9 +68,9 @@ static enum trace_cause parked(const struct method_name *frames, uint32_t n)
         }
         if (is_queue(class_name))
             return acquires ? TRACE_CAUSE_LOCK : TRACE_CAUSE_PARK;
-        bool is_stamped = begins(class_name, "java/util/concurrent/locks/StampedLock");
-        return is_stamped || (acquires && begins(class_name, "java/util/concurrent/locks/")) ? TRACE_CAUSE_LOCK
-                                                                                             : TRACE_CAUSE_PARK;
+        bool is_stamped = text_begins(class_name, "java/util/concurrent/locks/StampedLock");
+        return is_stamped || (acquires && text_begins(class_name, "java/util/concurrent/locks/")) ? TRACE_CAUSE_LOCK
+                                                                                                  : TRACE_CAUSE_PARK;
     }
     return TRACE_CAUSE_PARK;
 }
@@ -88,9 +85,9 @@ static enum trace_cause blocked(const struct wait_evidence *evidence)
     const struct method_name *top = &evidence->frames[0];
     if (strcmp(top->method, "park") == 0 && strstr(top->class_name, "misc/Unsafe") != NULL)
         return parked(evidence->frames, evidence->n);
-    if (strcmp(top->class_name, "java/lang/Thread") == 0 && begins(top->method, "sleep"))
+    if (strcmp(top->class_name, "java/lang/Thread") == 0 && text_begins(top->method, "sleep"))
         return TRACE_CAUSE_SLEEP;
-    if (strcmp(top->class_name, "java/lang/Object") == 0 && begins(top->method, "wait"))
+    if (strcmp(top->class_name, "java/lang/Object") == 0 && text_begins(top->method, "wait"))
         return TRACE_CAUSE_WAIT;
     return TRACE_CAUSE_JVM;
 }

@@ -51,34 +51,27 @@ static void note_method(struct live_session *session, const struct trace_method 
     };
 }
 
-static int hear_method(void *context, const struct trace_method *method, struct err *err)
+static void hear_method(void *context, const struct trace_method *method)
 {
     struct live_session *session = context;
-    (void)err;
     if (session->live == NULL)
         note_method(session, method);
     else
         live_methods_add(&session->live->methods, method, session->live->now.now_ns);
-    return 0;
 }
 
-static int hear_records(void *context, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now,
-                        struct err *err)
+static void hear_records(void *context, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now)
 {
     struct live_session *session = context;
-    (void)err;
     if (session->live != NULL)
         live_tree_records(session->live->methods.tree, thread, words, n_words, now);
-    return 0;
 }
 
-static int hear_kernel(void *context, const struct trace_event *events, size_t n, struct err *err)
+static void hear_kernel(void *context, const struct trace_event *events, size_t n)
 {
     struct live_session *session = context;
-    (void)err;
     if (session->live != NULL)
         live_tree_kernel(session->live->methods.tree, events, n);
-    return 0;
 }
 
 static struct live_samples *samples_of(struct live_session *session)
@@ -100,13 +93,11 @@ static int hear_stack(void *context, const struct stack_sample *sample, uint32_t
     return 0;
 }
 
-static int hear_wait(void *context, const struct stack_wait *wait, uint32_t thread, struct err *err)
+static void hear_wait(void *context, const struct stack_wait *wait, uint32_t thread)
 {
     struct live_session *session = context;
-    (void)err;
     if (vm_part_of(wait->sample.thread_name) == VM_PART_APPLICATION)
         live_samples_add_wait(samples_of(session), wait, thread);
-    return 0;
 }
 
 static void hear_forget(void *context, uint32_t thread)

@@ -4,12 +4,11 @@
 
 #include <sys/mman.h>
 
-#define PATHS_PART   16u /* of the tree's memory is for paths: one */
-#define FREE_PART    4u  /* of the nodes is free after a purge: one, or more */
-#define SHELVES      65u /* nodes by their samples: 0, 1, 2 to 3, 4 to 7, ... */
-#define PATH_FIRST   64u
-#define THREADS_ROOM 64u
-#define WIDE         32u /* callees that are looked through one by one */
+#define PATHS_PART 16u /* of the tree's memory is for paths: one */
+#define FREE_PART  4u  /* of the nodes is free after a purge: one, or more */
+#define SHELVES    65u /* nodes by their samples: 0, 1, 2 to 3, 4 to 7, ... */
+#define PATH_FIRST 64u
+#define WIDE       32u /* callees that are looked through one by one */
 
 /* ---- opening ---- */
 

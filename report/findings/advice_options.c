@@ -2,6 +2,7 @@
  * Options of the JVM with which a hint is verified: sizes come from the recording, and from what the program was
  * started with.
  */
+#include "core/base/text.h"
 #include "report/findings/advice_internal.h"
 
 #include "core/trace/recording_info.h"
@@ -21,11 +22,6 @@ static const char *const alike[][OPTIONS_MAX] = {
     { "-Xms", "-XX:InitialHeapSize=", "-XX:InitialRAMPercentage=" },
     { "-Xmn", "-XX:NewSize=", "-XX:MaxNewSize=" },
 };
-
-static bool begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
 
 /* The length of a word of a command line, with its quotes. */
 static size_t word_bytes(const char *at)
@@ -47,8 +43,8 @@ static bool is_replaced(const char *word, const char *options)
         for (size_t i = 0; i < sizeof alike / sizeof *alike; i++) {
             bool is_option = false, is_word = false;
             for (size_t k = 0; k < OPTIONS_MAX; k++) {
-                is_option = is_option || begins(options, alike[i][k]);
-                is_word = is_word || begins(word, alike[i][k]);
+                is_option = is_option || text_begins(options, alike[i][k]);
+                is_word = is_word || text_begins(word, alike[i][k]);
             }
             if (is_option && is_word)
                 return true;
@@ -77,7 +73,7 @@ static const char *value_of(const struct findings_making *making, const char *op
 {
     const char *at = info_text(making->source->reader, INFO_JVM_COMMAND), *found = NULL;
     for (; at != NULL && *at != '\0'; at += word_bytes(at), at += *at == ' ')
-        if (begins(at, option))
+        if (text_begins(at, option))
             found = at + strlen(option);
     return found;
 }

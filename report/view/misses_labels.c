@@ -1,5 +1,6 @@
 #include "report/view/misses_report.h"
 
+#include "core/base/text.h"
 #include "core/hotspot/bytecodes.h"
 #include "symbolize/java_names.h"
 
@@ -26,12 +27,6 @@ const char *misses_owner_kind(enum miss_owner kind)
     return owners[kind];
 }
 
-const char *misses_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
-}
-
 bool misses_is_class(const struct misses_owner *owner)
 {
     return owner->kind == MISS_OBJECTS || owner->kind == MISS_STATICS;
@@ -44,7 +39,7 @@ const char *misses_owner_label(struct arena *arena, const struct misses_owner *o
     if (owner->kind == MISS_STATICS)
         return arena_printf(arena, "%s (static fields)", java_names_class(arena, owner->name));
     if (owner->kind == MISS_FILE)
-        return arena_printf(arena, "file: %s", misses_base_name(owner->name));
+        return arena_printf(arena, "file: %s", text_base_name(owner->name));
     return owners[owner->kind];
 }
 

@@ -129,7 +129,6 @@ int misses_table(const struct report_source *source, struct misses *misses, enum
 
 /* "Java heap", "threads' stacks", ... */
 const char *misses_owner_kind(enum miss_owner kind);
-const char *misses_base_name(const char *path);
 bool misses_is_class(const struct misses_owner *owner);
 
 /* "java.util.HashMap", "java.util.HashMap.table", "long[] [4..7]". */

@@ -1,4 +1,5 @@
 #include "core/base/plain_file.h"
+#include "core/base/text.h"
 #include "core/base/xalloc.h"
 #include "report/view/misses_report.h"
 #include "symbolize/java_names.h"
@@ -60,7 +61,7 @@ static const char *method_label(struct arena *arena, const struct code_function 
     if (function->name[0] != '\0') /* the table outlives the functions */
         return arena_text(arena, function->name, strlen(function->name));
     return function->file[0] == '\0' ? "(no name)"
-                                     : arena_printf(arena, "(no name, %s)", misses_base_name(function->file));
+                                     : arena_printf(arena, "(no name, %s)", text_base_name(function->file));
 }
 
 /* ---- adding up ---- */

@@ -1,3 +1,4 @@
+#include "core/base/text.h"
 #include "report/view/where.h"
 
 #include "core/trace/recording_info.h"
@@ -28,18 +29,12 @@ static double all_ns(const struct where *where)
 
 /* ---- metadata and notes ---- */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
-}
-
 /* "names of libjvm.so are from .symtab" for the JVM; other files in which names are missing. */
 static void note_symbols(const struct report_source *source, const struct where *where, struct table *table)
 {
     const char *none = "", *exported = "", *symbols;
     for (uint32_t i = 0; i < code_locations_n_files(where->locations); i++) {
-        const char *path = code_locations_file(where->locations, i, &symbols), *name = base_name(path);
+        const char *path = code_locations_file(where->locations, i, &symbols), *name = text_base_name(path);
         if (vm_is_library(path))
             table_note(table, arena_printf(source->arena, "names in %s are from: %s", name, symbols));
         else if (strcmp(symbols, "none") == 0)
@@ -238,13 +233,14 @@ static const char *function_label(struct arena *arena, const struct code_functio
     }
     if (function->name[0] != '\0')
         return function->name;
-    return function->file[0] == '\0' ? "(no name)" : arena_printf(arena, "(no name, %s)", base_name(function->file));
+    return function->file[0] == '\0' ? "(no name)"
+                                     : arena_printf(arena, "(no name, %s)", text_base_name(function->file));
 }
 
 static const char *kind_label(struct arena *arena, const struct code_function *function)
 {
     if (function->kind == CODE_AT_NATIVE && function->file[0] != '\0')
-        return base_name(function->file);
+        return text_base_name(function->file);
     return row_label(arena, where_row(function->kind, function->subsystem));
 }
 

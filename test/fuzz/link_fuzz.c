@@ -26,7 +26,7 @@ static void give_commands(struct recorder_link *link)
     };
     const uint32_t ids[] = { 3, 4 };
     struct err err;
-    link_know(link, &method, &err);
+    link_know(link, &method);
     recorder_enable(link, ids, 2);
     recorder_disable(link, ids, 2);
     recorder_instrument(link, &phase, 1, &phase, 1, &err);

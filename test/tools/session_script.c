@@ -40,32 +40,31 @@ static struct {
     uint64_t until_ns; /* of a wait or a stress */
     uint32_t needed;   /* methods to wait for */
     uint64_t n_switched, n_words, random;
+    struct err err; /* what a listener found wrong, or "" */
 } script;
 
-static int hear_method(void *context, const struct trace_method *method, struct err *err)
+static void hear_method(void *context, const struct trace_method *method)
 {
     (void)context;
     char name[4096];
-    if (method->id >= MAX_METHODS || script.names[method->id] != NULL)
-        return err_set(err, "method %" PRIu32 " comes twice or is out of range", method->id);
+    if (method->id >= MAX_METHODS || script.names[method->id] != NULL) {
+        err_set(&script.err, "method %" PRIu32 " comes twice or is out of range", method->id);
+        return;
+    }
     snprintf(name, sizeof name, "%s.%s", method->names.class_name, method->names.method);
     script.names[method->id] = strdup(name);
     script.n_methods++;
     if (method->id >= script.n_ids)
         script.n_ids = method->id + 1;
-    return 0;
 }
 
-static int hear_records(void *context, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now,
-                        struct err *err)
+static void hear_records(void *context, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now)
 {
     (void)context;
     (void)thread;
     (void)words;
     (void)now;
-    (void)err;
     script.n_words += n_words;
-    return 0;
 }
 
 static int hear_answer(void *context, const struct recorder_answer *answer, struct err *err)
@@ -197,6 +196,10 @@ static void stress(struct recorder_link *link)
 static int hear_round(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err)
 {
     (void)context;
+    if (script.err.text[0] != '\0') {
+        *err = script.err;
+        return -1;
+    }
     if (!status->ready || script.runs || (script.waits && (status->busy || status->n_flags > 0)))
         return 0;
     if (status->monotonic_ns < script.until_ns || script.n_methods < script.needed)
