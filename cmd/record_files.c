@@ -83,7 +83,7 @@ static void escape(char *text, size_t *n, size_t room, const char *from, size_t 
 }
 
 /* What the pattern makes here, at any time and of any JVM, with a number behind the second one of a name. */
-static int compile_ours(struct record_files *files, struct err *err)
+static void compile_ours(struct record_files *files)
 {
     char text[2 * PATH_MAX] = "^", host[256] = "";
     size_t n = 1, n_pattern = strlen(files->pattern);
@@ -106,9 +106,8 @@ static int compile_ours(struct record_files *files, struct err *err)
     }
     snprintf(text + n, sizeof text - n, "(_[0-9]+)?%s(\\.part)?$", has_suffix ? "\\" SUFFIX : "");
     if (regcomp(&files->ours, text, REG_EXTENDED | REG_NOSUB) != 0)
-        return err_set(err, "out of memory for the name '%.60s'", files->pattern);
+        out_of_memory();
     files->is_open = true;
-    return 0;
 }
 
 static bool is_there(const char *path)
@@ -255,7 +254,8 @@ int record_files_open(struct record_files *files, struct err *err)
     files->files = (struct recorder_files){
         .every_s = files->every_s, .context = files, .next = next_name, .fails = fails, .ended = ended
     };
-    return compile_ours(files, err);
+    compile_ours(files);
+    return 0;
 }
 
 void record_files_close(struct record_files *files)

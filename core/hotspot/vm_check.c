@@ -4,6 +4,7 @@
  */
 #include "core/hotspot/vm.h"
 
+#include "core/base/xalloc.h"
 #include "core/hotspot/bytecodes.h"
 #include "core/hotspot/nmethod.h"
 #include "core/hotspot/stack_walk_internal.h"
@@ -459,9 +460,7 @@ static const char *checked(struct check *c, struct stack_walker *walker)
 /* Which digits the JVM's streams have is guessed by its release: where that does not agree, it has the other ones. */
 int vm_check_stacks(struct stack_walker *walker, struct err *err)
 {
-    struct check *c = calloc(1, sizeof *c);
-    if (c == NULL)
-        return err_set(err, "out of memory for a check of the JVM's layout");
+    struct check *c = xcalloc(1, sizeof *c);
     const char *why = checked(c, walker), *again = why;
     if (why != NULL) {
         vm_exclude_digits(walker->vm, !vm_excluded_digits(walker->vm));

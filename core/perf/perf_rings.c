@@ -113,18 +113,17 @@ static void look(struct perf_ring *ring)
         ring->head = atomic_load_explicit((_Atomic uint64_t *)&ring->page->data_head, memory_order_acquire);
 }
 
-static int read_ring(struct perf_rings *rings, const struct perf_ring *ring)
+static void read_ring(struct perf_rings *rings, const struct perf_ring *ring)
 {
     struct perf_event_mmap_page *page = ring->page;
     if (page == NULL)
-        return 0;
+        return;
     _Atomic uint64_t *tail_at = (_Atomic uint64_t *)&page->data_tail;
     uint64_t tail = page->data_tail;
     const uint8_t *data = (const uint8_t *)page + sysconf(_SC_PAGESIZE);
-    int rc = perf_records_walk(data, rings->ring_bytes, rings->format, &tail, ring->head, rings->copy,
-                               &rings->state.n_bad, take_record, rings);
+    perf_records_walk(data, rings->ring_bytes, rings->format, &tail, ring->head, rings->copy, &rings->state.n_bad,
+                      take_record, rings);
     atomic_store_explicit(tail_at, tail, memory_order_release);
-    return rc;
 }
 
 static int take_name(const struct kernel_event *event, void *context)
@@ -136,17 +135,15 @@ static int take_name(const struct kernel_event *event, void *context)
 }
 
 /* What threads are called in the meantime, and from when on: a thread's records are in the rings of several CPUs. */
-static int read_names(struct perf_rings *rings)
+static void read_names(struct perf_rings *rings)
 {
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && rings->options.name_fn != NULL && i < rings->n_rings; i++) {
+    for (size_t i = 0; rings->options.name_fn != NULL && i < rings->n_rings; i++) {
         const struct perf_ring *ring = &rings->rings[i];
         uint64_t tail = ring->page == NULL ? 0 : ring->page->data_tail, n_bad = 0;
         if (ring->page != NULL)
-            rc = perf_records_walk((const uint8_t *)ring->page + sysconf(_SC_PAGESIZE), rings->ring_bytes,
-                                   rings->format, &tail, ring->head, rings->copy, &n_bad, take_name, rings);
+            perf_records_walk((const uint8_t *)ring->page + sysconf(_SC_PAGESIZE), rings->ring_bytes, rings->format,
+                              &tail, ring->head, rings->copy, &n_bad, take_name, rings);
     }
-    return rc;
 }
 
 /*
@@ -160,17 +157,15 @@ static void take_wakes(const struct perf_rings *rings)
         continue;
 }
 
-int perf_rings_drain(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context, struct err *err)
+int perf_rings_drain(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context)
 {
     take_wakes(rings);
     uint64_t now_ns = kernel_now_ns();
     for (size_t i = 0; i < rings->n_rings; i++)
         look(&rings->rings[i]);
-    if (read_names(rings) < 0)
-        return err_set(err, "out of memory for the kernel's events");
+    read_names(rings);
     for (size_t i = 0; i < rings->n_rings; i++)
-        if (read_ring(rings, &rings->rings[i]) < 0)
-            return err_set(err, "out of memory for the kernel's events");
+        read_ring(rings, &rings->rings[i]);
     if (until_ns != KERNEL_UNKNOWN && until_ns > now_ns)
         until_ns = now_ns;
     if (rings->n_pending > 0)

@@ -80,9 +80,9 @@ void perf_rings_choose(struct perf_rings *rings, pid_t pid);
  * A thread's first switch tells what it did before: with CPU_OUT it was on a CPU since FOUND.  One without any switch
  * was on or off all the time: kernel_thread_cpu_ns tells.
  *
- * Returns 0, or -1 with *err set: no memory, or fn returned -1 (*err is then as fn left it).
+ * Returns 0, or -1: fn did.
  */
-int perf_rings_drain(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context, struct err *err);
+int perf_rings_drain(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context);
 
 /*
  * What a sample of one of a CPU's two clocks stands for, half of its period: the lowest byte says which of them it is

@@ -124,8 +124,6 @@ static int take_kernel_event(const struct kernel_event *in, void *context)
     uint64_t ticks = ticks_of(kernel, in);
     if (in->kind != KERNEL_LOST) {
         thread = thread_of(kernel, in, ticks);
-        if (thread == NULL)
-            return -1;
         note(kernel, thread, in, ticks);
     }
     if (in->kind == KERNEL_IP_SAMPLE && in->ip_event > 0) {
@@ -154,9 +152,8 @@ int kernel_write(struct kernel *kernel, struct trace_writer *writer, uint64_t un
     kernel->first = first;
     kernel->last = last;
     kernel->n_events = 0;
-    err_set(err, "out of memory");
-    if (perf_rings_drain(kernel->rings, until_ns, take_kernel_event, kernel, err) < 0 ||
-        threads_write(kernel->threads, writer, err) < 0)
+    perf_rings_drain(kernel->rings, until_ns, take_kernel_event, kernel);
+    if (threads_write(kernel->threads, writer, err) < 0)
         return -1;
     return kernel->n_events == 0 ? 0 : trace_write_kernel(writer, kernel->events, kernel->n_events, err);
 }

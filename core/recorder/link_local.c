@@ -1,6 +1,8 @@
 /* What an observer may ask the recorder for that the agent does not hear of. */
 #include "core/recorder/link_state.h"
 
+#include "core/base/xalloc.h"
+
 struct trace_writer *recorder_trace(struct recorder_link *link)
 {
     return link->writer;
@@ -8,15 +10,12 @@ struct trace_writer *recorder_trace(struct recorder_link *link)
 
 const struct agent_config *recorder_rules(struct recorder_link *link, struct err *err)
 {
-    struct agent_config *rules = link->rules == NULL ? calloc(1, sizeof *rules) : NULL;
     if (link->rules != NULL)
         return link->rules;
-    if (rules != NULL && config_read(rules, link->session->config_fd, err) == 0)
+    struct agent_config *rules = xcalloc(1, sizeof *rules);
+    if (config_read(rules, link->session->config_fd, err) == 0)
         return link->rules = rules;
-    if (rules == NULL)
-        err_set(err, "out of memory");
-    else
-        config_free(rules);
+    config_free(rules);
     free(rules);
     return NULL;
 }

@@ -1,5 +1,6 @@
 #include "core/recorder/ring_memory.h"
 
+#include "core/base/xalloc.h"
 #include "core/recorder/session.h"
 
 #include <fcntl.h>
@@ -118,9 +119,7 @@ int ring_memory_open(struct session *session, const struct ring_memory_plan *pla
     memory->target_bytes = plan->target_bytes;
     memory->used_bytes = session->words_offset;
     memory->first_words = first_words(session, n, plan->limit_bytes);
-    memory->granted = calloc(session->n_rings, sizeof *memory->granted);
-    if (memory->granted == NULL)
-        return err_set(err, "out of memory");
+    memory->granted = xcalloc(session->n_rings, sizeof *memory->granted);
     bool is_there = allocate(session, 0, session->words_offset);
     while (is_there && memory->n_prepared < n)
         is_there = prepare(session);

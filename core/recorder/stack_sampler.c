@@ -379,7 +379,7 @@ void stack_sampler_choose(struct stack_sampler *sampler, pid_t jvm)
  * Until it was known which of a command's processes is the JVM, threads were sampled; from then on, where that is
  * allowed, CPUs are.  What threads have sampled until the latter begin is still handed out.
  */
-static int turn_to_cpus(struct stack_sampler *sampler, struct err *err)
+static void turn_to_cpus(struct stack_sampler *sampler)
 {
     struct perf_rings *rings = NULL, *former = sampler->rings;
     struct perf_rings_state state = { .has_cpus = false };
@@ -389,12 +389,11 @@ static int turn_to_cpus(struct stack_sampler *sampler, struct err *err)
         perf_rings_state(rings, &state);
     if (!state.has_cpus || sampler->is_paused) {
         perf_rings_close(rings);
-        return 0;
+        return;
     }
-    int rc = perf_rings_drain(former, KERNEL_UNKNOWN, take_event, sampler, err);
+    perf_rings_drain(former, KERNEL_UNKNOWN, take_event, sampler);
     sampler->rings = rings;
     perf_rings_close(former);
-    return rc;
 }
 
 int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)
@@ -411,11 +410,9 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
     sampler->state.has_cpus = sampler->periods.has_cpus = state.has_cpus;
     sampler->n_collections[0] = sampler->n_collections[1];
     sampler->n_collections[1] = vm_collections_count(sampler->vm, &sampler->collections);
-    if (perf_rings_drain(sampler->rings, KERNEL_UNKNOWN, take_event, sampler, err) < 0)
-        return -1;
-    if (sampler->options.with_children && sampler->walker != NULL && !sampler->has_turned &&
-        turn_to_cpus(sampler, err) < 0)
-        return -1;
+    perf_rings_drain(sampler->rings, KERNEL_UNKNOWN, take_event, sampler);
+    if (sampler->options.with_children && sampler->walker != NULL && !sampler->has_turned)
+        turn_to_cpus(sampler);
     thread_names_settle(&sampler->names);
     read_cpu(sampler);
     sample_periods_draw(&sampler->periods, sampler->rings);

@@ -83,7 +83,7 @@ static double sample(struct stack_walker *walker, pid_t pid, double seconds, uin
     for (int round = 0; round < (int)(seconds * 2); round++) {
         uint32_t from = kept.n;
         nanosleep(&(struct timespec){ .tv_nsec = ROUND_NS }, NULL);
-        if (perf_rings_drain(rings, KERNEL_UNKNOWN, ignore, NULL, &err) < 0)
+        if (perf_rings_drain(rings, KERNEL_UNKNOWN, ignore, NULL) < 0)
             fail(&err);
         double start = now_ns();
         stack_walker_round(walker);

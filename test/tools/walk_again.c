@@ -63,7 +63,7 @@ static int keep_all(pid_t pid, FILE *file, double seconds)
         return fail(&err);
     for (int i = 0; i < (int)(seconds * 10); i++) {
         nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
-        if (perf_rings_drain(rings, KERNEL_UNKNOWN, ignore, NULL, &err) < 0)
+        if (perf_rings_drain(rings, KERNEL_UNKNOWN, ignore, NULL) < 0)
             return fail(&err);
     }
     perf_rings_close(rings);

@@ -243,12 +243,12 @@ static void test_child(void)
     while (!child->finished && drained && waitpid(pid, NULL, WNOHANG) == 0) {
         nap_ms(5);
         story.until_ns = kernel_now_ns() - 20000000;
-        drained = perf_rings_drain(rings, story.until_ns, take, &story, &err) == 0;
+        drained = perf_rings_drain(rings, story.until_ns, take, &story) == 0;
     }
     CHECK("events are handed out while the child runs", drained && story.last_ns > 0);
     CHECK("none that is later than asked for", !story.beyond);
     story.until_ns = KERNEL_UNKNOWN;
-    CHECK("and the rest at the end", perf_rings_drain(rings, KERNEL_UNKNOWN, take, &story, &err) == 0);
+    CHECK("and the rest at the end", perf_rings_drain(rings, KERNEL_UNKNOWN, take, &story) == 0);
     CHECK("in the order of time", !story.disordered);
     for (int i = 0; i < N_WORKERS; i++)
         check_worker(i, job_names[i], seen_of(&story, child->workers[i].tid));
@@ -369,10 +369,10 @@ static void test_storm(void)
         storm->lowest = pid;
         for (int i = 0; i < STORM_MS / 10; i++) {
             nap_ms(10);
-            perf_rings_drain(rings, kernel_now_ns() - 20000000, take_storm, storm, &err);
+            perf_rings_drain(rings, kernel_now_ns() - 20000000, take_storm, storm);
         }
         struct perf_rings_state state;
-        perf_rings_drain(rings, KERNEL_UNKNOWN, take_storm, storm, &err);
+        perf_rings_drain(rings, KERNEL_UNKNOWN, take_storm, storm);
         perf_rings_state(rings, &state);
         printf("# found %u threads, lost %" PRIu64 ", late %" PRIu64 "\n", state.n_threads_found, state.n_lost,
                state.n_late);

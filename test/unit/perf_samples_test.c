@@ -131,7 +131,7 @@ static void test_ip_samples(void)
     }
     perf_rings_state(rings, &state);
     spin_here();
-    perf_rings_drain(rings, KERNEL_UNKNOWN, take_ip_sample, &seen, &err);
+    perf_rings_drain(rings, KERNEL_UNKNOWN, take_ip_sample, &seen);
     perf_rings_close(rings);
     printf("# %" PRIu64 " IP samples, %" PRIu64 " in the function, %" PRIu64 " in the kernel\n", seen.n, seen.n_in_spin,
            seen.n_in_kernel);
@@ -189,7 +189,7 @@ static void test_short_threads(void)
             if (pthread_create(&thread, NULL, spin_shortly, NULL) == 0)
                 pthread_join(thread, NULL);
         }
-        perf_rings_drain(rings, KERNEL_UNKNOWN, no_event, NULL, &err);
+        perf_rings_drain(rings, KERNEL_UNKNOWN, no_event, NULL);
         perf_rings_close(rings);
     }
     printf("# %" PRIu64 " samples in threads\n", n);
@@ -370,10 +370,10 @@ static void test_old_kernel(void)
     pthread_create(&thread, NULL, spin_late, &is_seen);
     while (late_tid == 0)
         continue;
-    perf_rings_drain(rings, KERNEL_UNKNOWN, take_nothing, NULL, &err);
+    perf_rings_drain(rings, KERNEL_UNKNOWN, take_nothing, NULL);
     is_seen = true;
     pthread_join(thread, NULL);
-    perf_rings_drain(rings, KERNEL_UNKNOWN, take_nothing, NULL, &err);
+    perf_rings_drain(rings, KERNEL_UNKNOWN, take_nothing, NULL);
     perf_rings_close(rings);
     counters_perf_open_replace(NULL);
     printf("# %u samples with values\n", n);
