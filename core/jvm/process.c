@@ -6,12 +6,14 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 #define START_FIELD    22 /* of /proc/PID/stat */
 #define THREADS_MAX    1024
 #define CHILDREN_BYTES 4096 /* of a thread */
+#define FILES_MIN      20   /* a recording's, without its events */
 
 ssize_t jvm_read_file(const char *path, char *text, size_t n)
 {
@@ -142,9 +144,19 @@ int jvm_process_read(pid_t pid, struct jvm_process *process, struct err *err)
     return 0;
 }
 
+/* With fewer, the file that is opened last would be blamed. */
+static int check_files(struct err *err)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= FILES_MIN)
+        return 0;
+    err_set(err, "the limit on open files is %llu, and mmprof needs %d", (unsigned long long)limit.rlim_cur, FILES_MIN);
+    return err_next(err, "raise the limit with 'ulimit -n' (as root: 'ulimit -Hn' too)");
+}
+
 int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err)
 {
-    if (jvm_process_read(pid, process, err) < 0)
+    if (check_files(err) < 0 || jvm_process_read(pid, process, err) < 0)
         return -1;
     if (process->user.uid != geteuid() && geteuid() != 0) {
         char owner[JVM_USER_NAME_BYTES];

@@ -26,7 +26,7 @@ int jvm_process_read(pid_t pid, struct jvm_process *process, struct err *err);
  * Look at a process and see whether it is a JVM of ours to attach to.
  *
  * Returns 0, or -1 with *err set: no such process, a thread's id, not a JVM, another user's, attaching disabled,
- * stopped.
+ * stopped; or this process may open too few files.
  */
 int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err);
 

@@ -73,7 +73,7 @@ pipes() {
     ended "$v: nobody opens the pipe: mmprof ends and says so" 1 "cannot create '.*pipe': nobody reads this pipe"
 }
 
-# sweep NAME LIMITS...: whatever the limit is, mmprof works or says what is wrong, and does not hang or crash.
+# sweep NAME OPTION LIMITS...: whatever the limit is, mmprof works or names it, and does not hang or crash.
 sweep() {
     local name=$1 option=$2 limit status n=0 n_worked=0 bad=""
     shift 2
@@ -84,7 +84,10 @@ sweep() {
         n=$((n + 1))
         case $status in
             0) n_worked=$((n_worked + 1)) ;;
-            1 | 127) [ -s "$SCRATCH/swept" ] || bad="$bad $limit: says nothing;" ;;
+            1 | 127)
+                grep -qE "ulimit $option|loading|memory" "$SCRATCH/swept" ||
+                    bad="$bad $limit: $(cat "$SCRATCH/swept");"
+                ;;
             *) bad="$bad $limit: status $status $(head -n 3 "$SCRATCH/swept");" ;;
         esac
     done
