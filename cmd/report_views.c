@@ -8,6 +8,7 @@
 #include "report/view/groups.h"
 #include "report/view/tables.h"
 #include "report/view/live_objects.h"
+#include "report/view/slow.h"
 #include "report/view/values.h"
 
 #define NOTES_MOST 3 /* in text, without --notes */
@@ -161,6 +162,11 @@ static int make_stats(struct report_run *run, struct table *table, struct err *e
                        pass->statistics, table, err);
 }
 
+static int make_slow(struct report_run *run, struct table *table, struct err *err)
+{
+    return slow_table(&run->passes[0], run->traces[0].source, &run->options->rows, table, err);
+}
+
 /* The regions of rows: those of the time line with most of their own time.  Returns 0, or -1 with *err set. */
 static int find_regions(struct report_run *run, struct report_row_options *rows, struct err *err)
 {
@@ -247,6 +253,8 @@ const struct report_view report_views[] = {
       VIEW_PASS_STATISTICS | VIEW_PASS_WAIT_STACKS | VIEW_PASS_ALLOCATIONS | VIEW_PASS_VALUES },
     { "stats", NULL, "how calls vary within and between phases", make_stats, REPORT_VIEW_WAITING,
       VIEW_PASS_STATISTICS },
+    { "slow", NULL, "why the slowest 1 % of a phase's calls take longer than its median call", make_slow, 0,
+      VIEW_PASS_SLOW | VIEW_PASS_WAITS | VIEW_PASS_WAIT_STACKS },
     { "timeline", "STEP", "what happened when, in steps of STEP (1s, 20ms)", make_timeline, 0, VIEW_PASS_TIMELINE },
     { "waits", NULL, "why and where threads waited: locks, sleep, I/O, queues, the run queue", make_waits,
       REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, VIEW_PASS_WAITS },

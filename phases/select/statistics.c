@@ -27,7 +27,7 @@ struct method_statistics {
 
 /* A thread's clock and sums since its start, or since then up to a call's entry. */
 struct statistics_snapshot {
-    uint64_t ticks, uncounted_ticks;
+    uint64_t moment, ticks, cpu_ticks, uncounted_ticks;
     struct quotient of[]; /* by metric; a time's is not used */
 };
 
@@ -35,6 +35,7 @@ struct statistics_frame {
     uint32_t method;
     bool is_inner; /* another call of the method is around it */
     bool is_found; /* it was under way: nobody saw when it began */
+    bool has_left; /* it has been without a carrier */
 };
 
 /* The calls of a thread, or of a virtual thread, whose clock and sums go on when it is on a carrier.  All owned. */
@@ -49,8 +50,8 @@ struct statistics_thread {
     struct calls_statistics calls;   /* of who runs there */
     struct calls_statistics carrier; /* while that is a virtual thread */
     bool is_mounted;
-    uint64_t ticks;     /* the thread's clock at its record before */
-    uint32_t *n_active; /* by method, in calls and carrier; owned */
+    uint64_t ticks, cpu_ticks; /* the thread's clocks at its record before */
+    uint32_t *n_active;        /* by method, in calls and carrier; owned */
     uint32_t n_active_room;
 };
 
@@ -240,25 +241,41 @@ static void add_call(const struct statistics *s, struct method_statistics *m, co
     }
 }
 
+static void tell(const struct statistics *s, const struct statistics_frame *frame,
+                 const struct statistics_snapshot *then, const struct calltree_step *step,
+                 const struct statistics_snapshot *now)
+{
+    const struct statistics_call call = { .thread = step->thread,
+                                          .method = frame->method,
+                                          .start_ticks = then->moment,
+                                          .end_ticks = step->ticks,
+                                          .ticks = now->ticks - then->ticks,
+                                          .cpu_ticks = now->cpu_ticks - then->cpu_ticks };
+    if (s->options.hear != NULL && !frame->has_left)
+        s->options.hear(s->options.context, &call);
+}
+
 static struct statistics_snapshot *snapshot_of(const struct statistics *s, const struct calls_statistics *calls,
                                                uint32_t frame)
 {
     return (struct statistics_snapshot *)(calls->snapshots + frame * s->snapshot_bytes);
 }
 
-static void enter(struct statistics *s, struct statistics_thread *t, uint32_t method, bool is_found)
+static void enter(struct statistics *s, struct statistics_thread *t, const struct calltree_step *step)
 {
+    uint32_t method = step->method;
     struct calls_statistics *c = &t->calls;
     xgrow_zeroed(t->n_active, t->n_active_room, (size_t)method + 1);
     xgrow_bytes(c->snapshots, c->snapshots_room, c->n_frames + (size_t)1, s->snapshot_bytes);
     memcpy(snapshot_of(s, c, c->n_frames), c->now, s->snapshot_bytes);
     *xpush(c->frames, c->frames_room, c->n_frames) =
-        (struct statistics_frame){ method, t->n_active[method]++ > 0, is_found };
+        (struct statistics_frame){ method, t->n_active[method]++ > 0, step->kind == TRACE_OPEN, false };
 }
 
 /* The exit of a caller closes the calls whose own exits are missing; what they took is not known. */
-static void leave(struct statistics *s, struct statistics_thread *t, uint32_t method)
+static void leave(struct statistics *s, struct statistics_thread *t, const struct calltree_step *step)
 {
+    uint32_t method = step->method;
     if (method >= t->n_active_room || t->n_active[method] == 0)
         return;
     struct calls_statistics *c = &t->calls;
@@ -269,6 +286,7 @@ static void leave(struct statistics *s, struct statistics_thread *t, uint32_t me
     if (frame->is_inner || frame->is_found)
         return;
     add_call(s, find_method(s, method), snapshot_of(s, c, c->n_frames), c->now);
+    tell(s, frame, snapshot_of(s, c, c->n_frames), step, c->now);
 }
 
 /* ---- virtual threads ---- */
@@ -287,6 +305,8 @@ static void activate(struct statistics_thread *t, const struct calls_statistics 
 static void unmount(struct statistics *s, struct statistics_thread *t, uint64_t ticket)
 {
     activate(t, &t->calls, false);
+    for (uint32_t i = 0; i < t->calls.n_frames; i++)
+        t->calls.frames[i].has_left = true;
     if (ticket == 0) {
         free_calls(&t->calls);
     } else {
@@ -330,8 +350,11 @@ static void read_metrics(const struct statistics *s, struct statistics_thread *t
     if (t->calls.now == NULL)
         t->calls.now = xcalloc(1, s->snapshot_bytes);
     struct statistics_snapshot *now = t->calls.now;
+    now->moment = step->ticks;
     now->ticks += ticks - t->ticks;
+    now->cpu_ticks += step->cpu_ticks - t->cpu_ticks;
     t->ticks = ticks;
+    t->cpu_ticks = step->cpu_ticks;
     now->uncounted_ticks += step->n_metrics > CALLTREE_UNCOUNTED ? step->passed[CALLTREE_UNCOUNTED] : 0;
     for (size_t i = 0; i < s->options.n_metrics; i++) {
         const struct statistics_metric *metric = &s->options.metrics[i];
@@ -351,11 +374,11 @@ static void take_step(void *context, const struct calltree_step *step)
     switch (step->kind) {
     case TRACE_ENTER:
     case TRACE_OPEN:
-        enter(s, t, step->method, step->kind == TRACE_OPEN);
+        enter(s, t, step);
         break;
     case TRACE_EXIT:
     case TRACE_UNWIND:
-        leave(s, t, step->method);
+        leave(s, t, step);
         break;
     case TRACE_MOUNT:
         mount(s, t, step->ticket);

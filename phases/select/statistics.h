@@ -59,10 +59,20 @@ struct statistics_metric {
     double factor;
 };
 
+/* A call that has ended: from when to when, its time on the clock, and on a CPU. */
+struct statistics_call {
+    uint32_t thread, method;
+    uint64_t start_ticks, end_ticks;
+    uint64_t ticks, cpu_ticks;
+};
+
 struct statistics_options {
     enum phases_clock clock;
     struct statistics_metric metrics[STATISTICS_METRICS_MAX];
     size_t n_metrics;
+    /* Told of each observation, but those of virtual threads that were without a carrier meanwhile; or NULL. */
+    void (*hear)(void *context, const struct statistics_call *call);
+    void *context;
 };
 
 struct statistics;

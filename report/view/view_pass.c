@@ -135,6 +135,10 @@ static int begin(struct view_pass *pass, struct err *err)
         begin_values(pass);
     if (wants(pass, VIEW_PASS_STATISTICS))
         begin_statistics(pass);
+    if (wants(pass, VIEW_PASS_SLOW)) {
+        pass->slow_calls = slow_calls_open();
+        pass->observers.all[pass->observers.n++] = slow_calls_observer(pass->slow_calls);
+    }
     if (options->observer != NULL)
         pass->observers.all[pass->observers.n++] = *options->observer;
     if (wants(pass, VIEW_PASS_TIMELINE))
@@ -238,6 +242,7 @@ void view_pass_close(struct view_pass *pass)
 {
     statistics_close(pass->statistics);
     value_calls_close(pass->value_calls);
+    slow_calls_close(pass->slow_calls);
     recompilation_close(pass->recompiling);
     where_close(pass->finding);
     waits_close(pass->waiting);

@@ -11,6 +11,7 @@
 #include "report/folding.h"
 #include "report/recompilation.h"
 #include "report/sampled_tree.h"
+#include "report/view/slow_calls.h"
 #include "report/view/timeline_table.h"
 #include "report/view/value_calls.h"
 #include "report/view/waits.h"
@@ -29,6 +30,7 @@
 #define VIEW_PASS_HEAP        512u  /* its use after collections */
 #define VIEW_PASS_HEAP_EVENTS 1024u /* what became of sampled objects, and the heap's use before collections */
 #define VIEW_PASS_VALUES      2048u /* calls by what tells them apart */
+#define VIEW_PASS_SLOW        4096u /* single calls, and their times off the CPU; with WAITS and WAIT_STACKS */
 #define VIEW_PASS_LIVE        (VIEW_PASS_ALLOCATIONS | VIEW_PASS_HEAP | VIEW_PASS_HEAP_EVENTS)
 
 /* Bytes of the heap that are in use after the collection that begins then. */
@@ -73,6 +75,7 @@ struct view_pass {
     struct call_metrics metrics; /* of the statistics, and of the calls by value */
     struct statistics *statistics;
     struct value_calls *value_calls; /* NULL: the trace has no values */
+    struct slow_calls *slow_calls;
     struct recompilation_reading *recompiling;
     struct recompilation recompilation;
     struct where where;

@@ -35,3 +35,41 @@ struct wait_causes wait_causes_of(const double *ns, bool is_known, struct arena 
         causes.most = arena_printf(arena, "%s %s", trace_cause_name((enum trace_cause)most), time);
     return causes;
 }
+
+/* ---- locks ---- */
+
+#define HELD_BY 0.3 /* of the time waited: the holder was seen there */
+
+const char *wait_short_class(const char *name)
+{
+    const char *dot = name == NULL ? NULL : strrchr(name, '.');
+    return dot == NULL ? name : dot + 1;
+}
+
+/* " (socket I/O)": what a lock's holder waits for most, if it does; or "". */
+static const char *meanwhile(const struct waits *waits, const struct wait_row *row, struct arena *arena)
+{
+    for (size_t i = 0; i < waits->n; i++) /* the longest first */
+        if (&waits->rows[i] != row && waits->rows[i].cause > TRACE_CAUSE_READY && !waits->rows[i].is_idle &&
+            waits->rows[i].where.class_name != NULL && method_name_equals(&waits->rows[i].where, &row->holder) &&
+            !(waits->rows[i].cause == row->cause && waits->rows[i].lock_class == row->lock_class))
+            return arena_printf(arena, " (%s)", trace_cause_name(waits->rows[i].cause));
+    return "";
+}
+
+const char *wait_lock_words(const struct waits *waits, const struct wait_row *row, struct arena *arena)
+{
+    const char *kind = row->cause == TRACE_CAUSE_MONITOR ? "a monitor" : "a lock";
+    const char *what =
+        row->lock_class == NULL ? kind : arena_printf(arena, "%s (%s)", kind, wait_short_class(row->lock_class));
+    bool is_taker = row->taker.class_name != NULL && row->taker_share >= HELD_BY;
+    bool is_holder = row->holder.class_name != NULL && row->holder_share >= HELD_BY;
+    if (!is_taker && !is_holder)
+        return what;
+    const struct method_name *taker = is_taker ? &row->taker : &row->holder;
+    const char *took = java_names_display(arena, taker, JAVA_NAMES_SHORT);
+    if (!is_holder || method_name_equals(taker, &row->holder))
+        return arena_printf(arena, "%s that %s holds%s", what, took, is_holder ? meanwhile(waits, row, arena) : "");
+    const char *held = java_names_display(arena, &row->holder, JAVA_NAMES_SHORT);
+    return arena_printf(arena, "%s that %s holds while in %s%s", what, took, held, meanwhile(waits, row, arena));
+}

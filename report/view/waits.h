@@ -118,6 +118,12 @@ struct wait_causes wait_causes_of(const double *ns, bool is_known, struct arena 
 /* A column for each cause but ON_CPU, as "monitor_ns", not in text; offset: of the member in the row's struct. */
 void wait_causes_columns(size_t offset, struct table *table);
 
+/* "java.util.LinkedHashMap" is LinkedHashMap; NULL is NULL. */
+const char *wait_short_class(const char *name);
+
+/* "a monitor (Tariffs) that Tariffs.refresh holds while in Database.read (socket I/O)", as far as it is known. */
+const char *wait_lock_words(const struct waits *waits, const struct wait_row *row, struct arena *arena);
+
 /* The CPU quota of the program's container, and for how long it stopped the program. */
 
 struct quota {

@@ -48,20 +48,13 @@ struct wait_line {
     double ns, error_ns, holder_share;                            /* NAN: not known */
 };
 
-/* Without its package. */
-static const char *short_class(const char *name)
-{
-    const char *point = name == NULL ? NULL : strrchr(name, '.');
-    return point == NULL ? name : point + 1;
-}
-
 static struct wait_line line_of(const struct waits *waits, const struct wait_row *row,
                                 const struct method_labels *labels, struct arena *arena)
 {
     const char *cause = trace_cause_name(row->cause);
     return (struct wait_line){ .of = *row,
                                .cause = row->is_idle ? arena_printf(arena, "idle (%s)", cause) : cause,
-                               .lock = short_class(row->lock_class),
+                               .lock = wait_short_class(row->lock_class),
                                .method = label_of(labels, &row->where),
                                .called = label_of(labels, &row->called),
                                .waiter = label_of(labels, row->where.class_name != NULL ? &row->where : &row->called),
