@@ -7,6 +7,7 @@
 #include "report/view/cost.h"
 #include "report/view/live_objects.h"
 #include "report/view/tables.h"
+#include "report/view/slow.h"
 #include "report/view/values.h"
 
 static int write_page(const struct html_page *page, const char *pattern, struct err *err)
@@ -22,7 +23,7 @@ static int write_page(const struct html_page *page, const char *pattern, struct 
 
 /* The page's tables. */
 struct page_parts {
-    struct table phases, cost, stats, where, hot, pauses, values, live_objects, fields;
+    struct table phases, cost, stats, slow, where, hot, pauses, values, live_objects, fields;
     struct err no_pauses;
 };
 
@@ -82,6 +83,8 @@ static void make_values(struct report_run *run, struct page_parts *made, struct 
     struct err none;
     if (live_objects_table(pass, LIVE_OBJECTS_BY_SITE, rows, &made->live_objects, &none) == 0)
         page->live_objects = &made->live_objects;
+    if (slow_table(pass, &pass->source, rows, &made->slow, &none) == 0)
+        page->slow = &made->slow;
     if (!values_has(pass, NULL))
         return;
     page->values = &made->values;

@@ -17,7 +17,7 @@ struct report_run;
 /* What the page is made of. */
 #define REPORT_PAGE_PARTS                                                                                \
     (VIEW_PASS_STATISTICS | VIEW_PASS_RECOVERY | VIEW_PASS_WHERE | VIEW_PASS_TIMELINE | VIEW_PASS_LIVE | \
-     VIEW_PASS_WAIT_STACKS | VIEW_PASS_FINDINGS)
+     VIEW_PASS_WAIT_STACKS | VIEW_PASS_SLOW | VIEW_PASS_FINDINGS)
 
 #define REPORT_VIEW_METHOD  1u /* it needs its argument, a method */
 #define REPORT_VIEW_THREADS 2u /* it can be of some threads only */

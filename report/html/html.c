@@ -200,6 +200,7 @@ int html_write(const struct html_page *page, FILE *out, struct err *err)
     html_table(&json, "phases", page->phases);
     put_optional(&json, "cost", page->cost);
     put_with_lines(&json, "stats", page->stats);
+    put_with_lines(&json, "slow", page->slow);
     put_optional(&json, "values", page->values);
     put_with_lines(&json, "live_objects", page->live_objects);
     put_optional(&json, "fields", page->fields);

@@ -243,17 +243,18 @@ function phaseControls() {
     );
 }
 
-/* How calls vary within the phases and between them (thesis 3.2.3); the trace itself is described elsewhere. */
-function statsDetails() {
-    if (data.stats === undefined || data.stats.rows.length === 0) return null;
-    const said = span.range === null ? data.stats.lines.filter((line) => !data.about.lines.includes(line)) : [];
+/* What is known of single calls; the trace itself is described elsewhere. */
+function callsDetails(id, summary, caption) {
+    const table = data[id];
+    if (table === undefined || table.rows.length === 0) return "";
+    const said = span.range === null ? table.lines.filter((line) => !data.about.lines.includes(line)) : [];
     return html(
         "details",
-        { id: "stats" },
-        html("summary", {}, "How much calls vary, and whether the phases differ"),
+        { id },
+        html("summary", {}, summary),
         said.map((line) => html("p", {}, line)),
-        plainTable(inSpan(data.stats), "Variation of calls within the phases"),
-        data.stats.notes.map((note) => html("p", { class: "quiet" }, note))
+        plainTable(inSpan(table), caption),
+        table.notes.map((note) => html("p", { class: "quiet" }, note))
     );
 }
 
@@ -327,7 +328,12 @@ function drawPhases() {
                 html("tfoot", {}, average === undefined ? null : phaseRow(average))
             )
         ),
-        statsDetails() ?? ""
+        callsDetails("slow", "Why the slowest calls are slow", "The slowest calls of the phases"),
+        callsDetails(
+            "stats",
+            "How much calls vary, and whether the phases differ",
+            "Variation of calls within the phases"
+        )
     );
     const byTime = columnIndex(table, "time_share");
     const isByTime = phases.rows.every((row, i) => i === 0 || compareTime(phases.rows[i - 1], row, byTime));

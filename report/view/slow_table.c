@@ -28,23 +28,28 @@ static const struct table_column data_columns[] = {
     { "descriptor", NULL, TABLE_TEXT, SLOW(name.descriptor), .width = COLUMN_DATA },
 };
 
+/* What is called otherwise than the cause of a wait is. */
 static const struct {
     const char *key, *heading, *words;
 } parts[SLOW_PARTS] = {
-    [TRACE_CAUSE_ON_CPU] = { "cpu_ns", "CPU", "CPU time" },
-    [TRACE_CAUSE_READY] = { "run_queue_ns", "Run queue", "run queue" },
-    [TRACE_CAUSE_MONITOR] = { "monitor_ns", "Monitor", "waiting for " },
-    [TRACE_CAUSE_LOCK] = { "lock_ns", "Lock", "waiting for " },
-    [TRACE_CAUSE_PARK] = { "park_ns", "Park", "parked" },
-    [TRACE_CAUSE_WAIT] = { "object_wait_ns", "Object.wait", "Object.wait" },
-    [TRACE_CAUSE_SLEEP] = { "sleep_ns", "Sleep", "sleep" },
-    [TRACE_CAUSE_SOCKET] = { "socket_ns", "Socket", "socket I/O" },
-    [TRACE_CAUSE_FILE] = { "file_ns", "File", "file I/O" },
-    [TRACE_CAUSE_PAGE] = { "page_fault_ns", "Page fault", "page faults" },
-    [TRACE_CAUSE_JVM] = { "jvm_ns", "JVM", "stopped in the JVM" },
-    [SLOW_COLLECTION] = { "collection_ns", "Collection", "a collection" },
-    [TRACE_CAUSE_UNKNOWN] = { "not_known_ns", "Not known", "not known" },
+    [TRACE_CAUSE_UNKNOWN] = { "not_known", "Not known", "not known" },
+    [TRACE_CAUSE_ON_CPU] = { "cpu", "CPU", "CPU time" },
+    [SLOW_COLLECTION] = { "collection", "Collection", "a collection" },
 };
+
+static const char *key_of(size_t part)
+{
+    return parts[part].key != NULL ? parts[part].key : trace_cause_key((enum trace_cause)part);
+}
+
+/* "Run queue". */
+static const char *heading_of(size_t part, struct arena *arena)
+{
+    if (parts[part].heading != NULL)
+        return parts[part].heading;
+    const char *name = trace_cause_name((enum trace_cause)part);
+    return arena_printf(arena, "%c%s", name[0] >= 'a' && name[0] <= 'z' ? name[0] - 'a' + 'A' : name[0], name + 1);
+}
 
 /* ---- in words ---- */
 
@@ -53,12 +58,12 @@ static const char *part_words(const struct view_pass *pass, const struct slow_ro
 {
     bool is_lock = part == TRACE_CAUSE_MONITOR || part == TRACE_CAUSE_LOCK;
     if (!is_lock)
-        return parts[part].words;
+        return parts[part].words != NULL ? parts[part].words : trace_cause_name((enum trace_cause)part);
     const char *lock = row->lock != NULL && row->lock->cause == (enum trace_cause)part
                            ? wait_lock_words(&pass->waits, row->lock, arena)
                        : part == TRACE_CAUSE_MONITOR ? "a monitor"
                                                      : "a lock";
-    return arena_printf(arena, "%s%s", parts[part].words, lock);
+    return arena_printf(arena, "waiting for %s", lock);
 }
 
 /* The largest part that is not yet in the words; SLOW_PARTS: all others are small. */
@@ -102,8 +107,8 @@ static void add_columns(const struct slow_rows *rows, struct table *table)
 {
     TABLE_COLUMNS(table, columns, 0);
     for (size_t part = 0, i; part < SLOW_PARTS; part++) {
-        struct table_column column = { .key = parts[part].key,
-                                       .heading = parts[part].heading,
+        struct table_column column = { .key = arena_printf(table->arena, "%s_ns", key_of(part)),
+                                       .heading = heading_of(part, table->arena),
                                        .unit = TABLE_NS,
                                        .field = FIELD_FROM(struct slow_line, parts_ns[0]),
                                        .width = COLUMN_DATA };
@@ -153,6 +158,10 @@ static void add_notes(const struct view_pass *pass, const struct slow_rows *rows
 
 static int check(const struct report_source *source, struct err *err)
 {
+    if (source->tree->n_calls == 0) {
+        err_set(err, "'%s' has no calls", source->path);
+        return err_next(err, "record it with 'mmprof profile', whose probes see each call");
+    }
     if (!source->tree->cpu_is_wall)
         return 0;
     err_set(err, "'%s' does not say when threads were off the CPU%s%s", source->path,

@@ -32,6 +32,8 @@ for jdk in $(jdks); do
     "$mmprof" record -q --live --budget 90% -o "$SCRATCH/tail.dat" -- "$jdk/bin/java" -Xmx300m -XX:+UseSerialGC \
         -cp "$classes" target.Tail $((25 * slow)) $ms > "$SCRATCH/said" 2>&1
     "$mmprof" report --view slow --top 0 --json "$SCRATCH/tail.dat" > "$SCRATCH/table"
+    "$mmprof" report --html "$SCRATCH/page.html" "$SCRATCH/tail.dat"
+    holds "$v: the page says it, too" grep -q 'Tail.sleeps: the slowest 1 % take' "$SCRATCH/page.html"
     judge < "$SCRATCH/table" > "$SCRATCH/judged"
     for method in sleeps enters locks takes reads computes; do
         matches "$v: $method: what is planted is the largest part, as long as planted" "$(cat "$SCRATCH/judged")" \
