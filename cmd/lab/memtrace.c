@@ -235,7 +235,7 @@ static int record(const struct memtrace_options *o, char *const *argv, struct er
     struct stat file;
     if (tool == NULL && (stat(output, &file) < 0 || file.st_size < EMPTY_BYTES)) {
         err_set(err, "'%s' ended, and nothing of a JVM was recorded", argv[0]);
-        return err_next(err, "see the messages above; give a command that starts a JVM (HotSpot 17 to 25)");
+        return err_next(err, "see the messages above; give a command that starts a JVM (HotSpot 17 to 26)");
     }
     if (tool == NULL && !o->quiet)
         fprintf(stderr, "mmprof: '%s' has %.1f MB: 'mmprof memtrace %s' says what is in it\n", output,

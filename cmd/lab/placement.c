@@ -116,7 +116,7 @@ static char *read_text(struct placement_options *o, const struct memory_file *fi
     char *text =
         memory_file_read(file, FILE_BYTES_MAX, &o->arena, n, o->argv[0], "nothing of a JVM was simulated", err);
     if (text == NULL)
-        err_next(err, "see the messages above; give a command that starts a JVM (HotSpot 17 to 25)");
+        err_next(err, "see the messages above; give a command that starts a JVM (HotSpot 17 to 26)");
     return text;
 }
 

@@ -36,7 +36,6 @@ void class_layout_find(struct vm *vm, struct class_layout *layout)
         { "InstanceKlass", "_java_fields_count", &layout->n_fields, false },
         { "InstanceKlass", "_fieldinfo_stream", &layout->field_stream, false },
         { "Symbol", "_length", &layout->symbol_length, false },
-        { "Symbol", "_body[0]", &layout->symbol_body, false },
         { "Symbol", "_body", &layout->symbol_body, false },
         { "CompressedKlassPointers", "_narrow_klass._base", &layout->narrow_base, true }, /* JDK 17 */
         { "CompressedKlassPointers", "_narrow_klass._shift", &layout->narrow_shift, true },

@@ -3,7 +3,7 @@
 #include "core/hotspot/vm_state.h"
 #include "core/hotspot/nmethod.h"
 
-#define HAS_LINES       1u /* of a ConstMethod's flags, JDK 17 to 25 */
+#define HAS_LINES       1u /* of a ConstMethod's flags; vm_check finds out if it is another one */
 #define ACCESS_NATIVE   0x0100u
 #define ACCESS_ABSTRACT 0x0400u
 #define HEADER_MAX      256u

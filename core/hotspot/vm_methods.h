@@ -128,7 +128,7 @@ bool memory_operand_read(const uint8_t *bytes, size_t n, struct memory_operand *
 /* ---- vm_members.c ---- */
 
 /*
- * Which field or method an instruction of a method names: read from the constant pool of a running JVM, JDK 17 to 25.
+ * Which field or method an instruction of a method names: read from the constant pool of a running JVM.
  *
  * HotSpot rewrites the operands of instructions when it links a class: they are numbers of resolved fields and methods,
  * each of which knows its constant.

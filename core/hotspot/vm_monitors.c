@@ -4,7 +4,8 @@
 
 #define NOBODY    0u
 #define ANONYMOUS 1u /* an owner that has not said who it is: it locked the object while nobody else wanted it */
-#define STACK_MAX (UINT64_C(1) << 30)
+#define TAG_MASK  3u /* of a header: */
+#define UNLOCKED  1u
 #define LOCKS_MAX 8u /* on a thread's own stack of locks, JDK 21 and later */
 #define AT_ONCE   64u
 
@@ -18,7 +19,9 @@ void vm_monitors_open(struct vm *vm, struct vm_monitors *monitors)
         { "Thread", "_current_pending_monitor", &at->entering, false }, /* JDK 8 and 11 */
         { "Thread", "_current_waiting_monitor", &at->waiting, false },
         { "JavaThread", "_stack_base", &at->stack_base, false },
+        { "JavaThread", "_stack_size", &at->stack_bytes, false },
         { "Thread", "_stack_base", &at->stack_base, false },
+        { "Thread", "_stack_size", &at->stack_bytes, false },
         { "ObjectMonitor", "_object", &at->object, false },
         { "ObjectMonitor", "_owner", &at->owner, false },
     };
@@ -37,7 +40,7 @@ void vm_monitors_open(struct vm *vm, struct vm_monitors *monitors)
     at->of_lock.class_name = "java/util/concurrent/locks/AbstractOwnableSynchronizer";
     at->of_lock.name = "exclusiveOwnerThread";
     monitors->is_known = monitors->threads.is_known && at->entering != VM_NONE && at->waiting != VM_NONE &&
-                         at->object != VM_NONE && at->owner != VM_NONE;
+                         at->entering != at->waiting && at->object != VM_NONE && at->owner != VM_NONE;
 }
 
 void vm_monitors_close(struct vm_monitors *monitors)
@@ -65,21 +68,25 @@ static uint32_t read_field(struct vm *vm, const struct vm_threads *threads, uint
     return n;
 }
 
-/* JDK 8 to 17: the owner's record is on its stack, where it has locked the object before others wanted it. */
+/*
+ * JDK 8 to 17: the owner's record is on its stack, where it has locked the object before others wanted it, and has what
+ * the object's header was before.
+ */
 static int32_t owner_by_stack(struct vm *vm, const struct vm_threads *threads, uint64_t address)
 {
     struct vm_monitor_layout *at = &vm->monitors;
-    uint64_t nearest = UINT64_MAX, bases[AT_ONCE];
-    int32_t tid = 0;
-    for (uint32_t first = 0, n; at->stack_base != VM_NONE && first < threads->n; first += n) {
+    uint64_t header, bases[AT_ONCE], sizes[AT_ONCE];
+    if (at->stack_base == VM_NONE || at->stack_bytes == VM_NONE || !vm_read_u64(vm, address, &header) ||
+        (header & TAG_MASK) != UNLOCKED)
+        return 0;
+    for (uint32_t first = 0, n; first < threads->n; first += n) {
         n = read_field(vm, threads, first, at->stack_base, bases);
+        read_field(vm, threads, first, at->stack_bytes, sizes);
         for (uint32_t i = 0; i < n; i++)
-            if (bases[i] > address && bases[i] - address < STACK_MAX && bases[i] < nearest) {
-                nearest = bases[i];
-                tid = threads->all[first + i].tid;
-            }
+            if (bases[i] > address && bases[i] - address <= sizes[i])
+                return threads->all[first + i].tid;
     }
-    return tid;
+    return 0;
 }
 
 /* JDK 21 and later: each thread has a list of the objects that it has locked so. */
@@ -139,15 +146,18 @@ static uint64_t monitor_of(const struct vm_monitors *monitors, int32_t tid, uint
     return thread != NULL && vm_read_u64(monitors->vm, thread->address + field, &monitor) ? monitor : 0;
 }
 
+/* A monitor is of an object that has a class, or a thread owns it: what is neither is none, whatever the JVM exports.
+ */
 static bool find_monitor(const struct vm_monitors *monitors, int32_t tid, uint64_t field, struct vm_lock *lock)
 {
     *lock = (struct vm_lock){ .monitor = monitor_of(monitors, tid, field) };
     if (lock->monitor == 0)
         return false;
     uint64_t object = vm_handle_object(monitors->vm, lock->monitor + monitors->vm->monitors.object);
-    if (!vm_class_text(monitors->vm, vm_object_class(monitors->vm, object), lock->class_name, sizeof lock->class_name))
-        lock->class_name[0] = '\0';
-    return true;
+    if (vm_class_text(monitors->vm, vm_object_class(monitors->vm, object), lock->class_name, sizeof lock->class_name))
+        return true;
+    lock->class_name[0] = '\0';
+    return vm_monitors_owner(monitors, tid, lock) != 0;
 }
 
 bool vm_monitors_entering(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock)

@@ -180,9 +180,9 @@ struct vm_objects {
 
 /* vm_monitors.c */
 struct vm_monitor_layout {
-    uint64_t entering, waiting, java_thread, stack_base, lock_stack, owner_id; /* in a JavaThread */
-    uint64_t object, owner;                                                    /* in an ObjectMonitor */
-    uint64_t lock_base, lock_top;                                              /* in a LockStack */
+    uint64_t entering, waiting, java_thread, stack_base, stack_bytes, lock_stack, owner_id; /* in a JavaThread */
+    uint64_t object, owner;                                                                 /* in an ObjectMonitor */
+    uint64_t lock_base, lock_top;                                                           /* in a LockStack */
     struct vm_object_field park_blocker, of_thread, of_lock;
 };
 

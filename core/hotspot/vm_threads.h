@@ -92,7 +92,7 @@ uint64_t vm_allocated_bytes(struct vm *vm, const uint64_t *threads, size_t n);
 
 /* ---- vm_compilers.c ---- */
 
-/* What the JVM's compiler threads are at, read from HotSpot's own structures; JDK 17 and 25. */
+/* What the JVM's compiler threads are at, read from HotSpot's own structures. */
 
 /* The JVM's own structure of a thread, by the system's number; 0: not known. */
 uint64_t vm_compiler_find(struct vm *vm, pid_t tid);

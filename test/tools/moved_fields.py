@@ -1,7 +1,7 @@
 """Changes what a JVM exports of its layout, as a build would that nobody has seen.
 
-    moved_fields.py PID move FIELD BYTES
-        "Symbol::_body" is BYTES further than it is.
+    moved_fields.py PID move FIELD BYTES|OTHER
+        "Symbol::_body" is BYTES further than it is, or where another field is.  Prints by how many bytes.
     moved_fields.py PID release NUMBER
         The JVM is of another release.
     moved_fields.py PID try WALK_AGAIN SEED TRIES
@@ -108,11 +108,14 @@ class Tries:
         self.tables = Tables(pid)
         self.names = sorted(names_read() & self.tables.entries.keys())
         self.moments = tempfile.NamedTemporaryFile()
-        subprocess.check_call([walk_again, str(pid), self.moments.name, "3"])
-        os.kill(pid, signal.SIGSTOP)  # its code stays as it is
-        status, self.right = self.walk()
-        if status != 0 or len(self.right) < 60:
-            sys.exit(f"as it is, it is not walked: {len(self.right)} stacks, {self.right[-1:]}")
+        for seconds in ("3", "15"):  # a busy machine has few moments of it in three seconds
+            subprocess.check_call([walk_again, str(pid), self.moments.name, seconds])
+            os.kill(pid, signal.SIGSTOP)  # its code stays as it is
+            status, self.right = self.walk()
+            if status == 0 and len(self.right) >= 60:
+                return
+            os.kill(pid, signal.SIGCONT)
+        sys.exit(f"as it is, it is not walked: {len(self.right)} stacks, {self.right[-1:]}")
 
     def walk(self):
         done = subprocess.run([self.walk_again, str(self.pid), self.moments.name], capture_output=True, text=True,
@@ -150,11 +153,13 @@ class Tries:
 def main():
     pid, what = int(sys.argv[1]), sys.argv[2]
     if what == "move":
-        tables, field = Tables(pid), sys.argv[3]
+        tables, field, to = Tables(pid), sys.argv[3], sys.argv[4]
         if field not in tables.entries:
             print(f"{field} is not exported")
             return 1
-        tables.set(field, tables.get(field) + int(sys.argv[4]))
+        by = tables.get(to) - tables.get(field) if to in tables.entries else int(to)
+        tables.set(field, tables.get(field) + by)
+        print(by)
         return 0
     if what == "release":
         Tables(pid).set_release(int(sys.argv[3]))

@@ -70,7 +70,7 @@ static int make_option(const struct tool_run_plan *plan, char *option, struct er
 static int has_no_jvm(const char *command, struct err *err)
 {
     err_set(err, "'%s' ended, and has started no JVM", command);
-    return err_next(err, "give a command that starts a JVM (HotSpot 17 to 25)");
+    return err_next(err, "give a command that starts a JVM (HotSpot 17 to 26)");
 }
 
 int tool_run(const struct tool_run_plan *plan, int *status, struct err *err)

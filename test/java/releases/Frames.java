@@ -1,11 +1,12 @@
 /**
  * Stacks with each kind of frame, all the time: interpreted (run with -XX:CompileCommand=exclude,Frames.interpreted),
  * compiled, inlined, recursive, native, and calls from the JVM into Java in the middle of the stack (a class that is
- * initialized).  Ends when the file that is its argument is there.
+ * initialized).  Prints "running" when its methods are compiled.  Ends when the file that is its argument is there.
  */
 public class Frames {
     private static volatile boolean ends;
     static volatile long kept;
+    private static final java.util.concurrent.atomic.AtomicLong rounds = new java.util.concurrent.atomic.AtomicLong();
 
     static long work(int n) {
         long sum = 0;
@@ -40,6 +41,7 @@ public class Frames {
             kept += interpreted(3);
             kept += recursive(20, 1, 2, 3, 4);
             natives();
+            rounds.incrementAndGet();
         }
     }
 
@@ -78,6 +80,9 @@ public class Frames {
         java.nio.ByteBuffer library = args.length > 1 ? mapped(args[1]) : null;
         for (int i = 0; i < 2; i++)
             start(i == 1);
+        while (rounds.get() < 4000)
+            Thread.sleep(50);
+        System.out.println("running");
         while (!new java.io.File(args[0]).exists())
             Thread.sleep(50);
         ends = true;

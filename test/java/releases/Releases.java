@@ -6,8 +6,8 @@ import java.util.concurrent.locks.ReentrantLock;
  * A program for each JDK from 8 on: two methods take CPU time in a proportion that it measures itself, and four threads
  * wait for a lock and for a monitor, each of which another one of them holds.  "allocate" makes all of its garbage.
  *
- * Ends when the file that is its argument is there; prints how many rounds it made, whether each computed the same, and
- * what part of the time "first" took, in per cent.
+ * Prints "running" when it has started up.  Ends when the file that is its argument is there; prints how many rounds it
+ * made, whether each computed the same, and what part of the time "first" took, in per cent.
  */
 public class Releases {
     private static final ThreadMXBean clock = ManagementFactory.getThreadMXBean();
@@ -93,8 +93,11 @@ public class Releases {
         java.io.File end = new java.io.File(args[0]);
         long[] took = new long[2];
         long sum = 0, rounds = 0;
-        for (; !end.exists(); rounds++)
+        for (; !end.exists(); rounds++) {
             sum = sum * 31 + round(took);
+            if (rounds == 20)
+                System.out.println("running");
+        }
         long check = 0, each = first(400000) + second(200000);
         for (long i = 0; i < rounds; i++)
             check = check * 31 + each;
