@@ -87,4 +87,33 @@ void stack_walker_round(struct stack_walker *walker);
 /* Never fails: what is known is in *stack, and why there is no more. */
 void stack_walk(struct stack_walker *walker, const struct thread_state *thread, struct java_stack *stack);
 
+/* ---- stack_anchor.c ---- */
+
+/*
+ * What a Java thread that is in native code has of its last Java frame: from there its stack can be walked where native
+ * frames cannot, as those with a frame pointer that nobody has saved.
+ */
+struct stack_anchor {
+    uint64_t sp, fp, pc; /* sp: 0: it is in Java code, or runs none; fp and pc: 0: they are below sp */
+    uint64_t base;       /* the stack's highest address */
+};
+
+/* Where a JavaThread has them. */
+struct stack_anchors {
+    uint64_t anchor, base;
+};
+
+#define STACK_ANCHOR_BYTES 16u /* below sp that are needed */
+
+/* Returns whether the JVM says where they are. */
+bool stack_anchors_find(struct vm *vm, struct stack_anchors *where);
+
+/* Of the JavaThread at an address; zeros: it cannot be read. */
+struct stack_anchor stack_anchor_read(const struct stack_walker *walker, const struct stack_anchors *where,
+                                      uint64_t address);
+
+/* As stack_walk, from the anchor on; 'thread' has the stack from STACK_ANCHOR_BYTES below its sp on. */
+void stack_walk_anchor(struct stack_walker *walker, const struct thread_state *thread, struct stack_anchor anchor,
+                       struct java_stack *stack);
+
 #endif

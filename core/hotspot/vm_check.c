@@ -79,7 +79,7 @@ struct check {
     uint64_t state; /* of an nmethod: an offset */
     /* Where threads have what they have called last. */
     struct vm_thread_list list;
-    uint64_t anchor, base;
+    struct stack_anchors anchors;
     uint8_t stack[STACK_BYTES], again[STACK_BYTES];
     struct java_stack walked;
 };
@@ -316,68 +316,34 @@ static bool are_entries(const struct check *c)
 
 /* ---- threads ---- */
 
-static bool find_anchors(struct check *c)
-{
-    struct vm_field fields[] = { { "JavaThread", "_anchor", &c->anchor, false },
-                                 { "JavaThread", "_stack_base", &c->base, false },
-                                 { "Thread", "_stack_base", &c->base, false } };
-    return vm_thread_list_find(c->vm, &c->list) && vm_fields_find(c->vm, fields, sizeof fields / sizeof *fields);
-}
-
-/* What a thread has of its last Java frame: stack pointer, frame pointer, pc; and its stack's highest address. */
-struct anchor {
-    uint64_t sp, fp, pc, base;
-};
-
-static struct anchor read_anchor(const struct check *c, uint64_t thread)
-{
-    const struct stack_walker *walker = c->walker;
-    const uint64_t at = thread + c->anchor, addresses[4] = { at + walker->last_sp, at + walker->last_fp,
-                                                             at + walker->last_pc, thread + c->base };
-    uint64_t words[4];
-    vm_read_words(c->vm, addresses, 4, words);
-    return (struct anchor){ words[0], words[1], words[2], words[3] };
-}
-
 /* The stack's innermost bytes, from two words in front of its last frame on.  Returns how many; *is_cut: not all. */
-static size_t copy_stack(const struct check *c, const struct anchor *anchor, uint8_t *stack, bool *is_cut)
+static size_t copy_stack(const struct check *c, const struct stack_anchor *anchor, uint8_t *stack, bool *is_cut)
 {
-    uint64_t low = anchor->sp - 16, n = anchor->base < low ? 0 : anchor->base - low;
+    uint64_t low = anchor->sp - STACK_ANCHOR_BYTES, n = anchor->base < low ? 0 : anchor->base - low;
     *is_cut = n > STACK_BYTES;
     return vm_read_some(c->vm, low, stack, *is_cut ? STACK_BYTES : (size_t)n) & ~(size_t)7;
 }
 
 /* It is a thread's own as long as that waits: then it is the same when it is read again. */
-static bool is_waiting(struct check *c, uint64_t thread, const struct anchor *anchor, size_t n)
+static bool is_waiting(struct check *c, uint64_t thread, const struct stack_anchor *anchor, size_t n)
 {
     bool is_cut;
-    struct anchor now = read_anchor(c, thread);
+    struct stack_anchor now = stack_anchor_read(c->walker, &c->anchors, thread);
     return memcmp(&now, anchor, sizeof now) == 0 && copy_stack(c, &now, c->again, &is_cut) == n &&
            memcmp(c->again, c->stack, n) == 0;
-}
-
-static enum stack_end walk(struct check *c, struct anchor anchor, size_t n)
-{
-    struct thread_state thread = { .sp = anchor.sp - 16, .stack = c->stack, .n_bytes = n };
-    c->walked.n = 0;
-    if ((anchor.fp == 0 && code_blobs_is_interpreter(c->walker->blobs, anchor.pc)) ||
-        (anchor.pc == 0 && !stack_word_at(&thread, anchor.sp - 8, &anchor.pc)) ||
-        (anchor.fp == 0 && !stack_word_at(&thread, anchor.sp - 16, &anchor.fp)))
-        return STACK_NO_JAVA;
-    thread.pc = stack_strip(c->walker, anchor.pc);
-    return stack_walk_from(c->walker, &thread,
-                           (struct cursor_frame){ .pc = thread.pc, .sp = anchor.sp, .fp = anchor.fp }, &c->walked);
 }
 
 /* Asks nothing where the thread does not wait, or its stack is too deep. */
 static void check_thread(struct check *c, uint64_t address)
 {
-    struct anchor anchor = read_anchor(c, address);
+    struct stack_anchor anchor = stack_anchor_read(c->walker, &c->anchors, address);
     bool is_cut;
     if (anchor.sp == 0)
         return;
     size_t n = copy_stack(c, &anchor, c->stack, &is_cut);
-    enum stack_end end = walk(c, anchor, n);
+    const struct thread_state thread = { .sp = anchor.sp - STACK_ANCHOR_BYTES, .stack = c->stack, .n_bytes = n };
+    stack_walk_anchor(c->walker, &thread, anchor, &c->walked);
+    enum stack_end end = c->walked.end;
     if (!is_waiting(c, address, &anchor, n) || end == STACK_TOO_DEEP || (end == STACK_CUT && is_cut))
         return;
     ask(c, STACKS, end == STACK_WHOLE && c->walked.n > 0);
@@ -387,7 +353,7 @@ static void check_thread(struct check *c, uint64_t address)
 static bool have_threads(struct check *c)
 {
     uint64_t threads[THREADS_MAX];
-    if (!find_anchors(c))
+    if (!vm_thread_list_find(c->vm, &c->list) || !stack_anchors_find(c->vm, &c->anchors))
         return false;
     for (int turn = 0; turn < TURNS; turn++) {
         int64_t n = vm_thread_list_read(c->vm, &c->list, threads, THREADS_MAX);

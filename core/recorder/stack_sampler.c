@@ -165,6 +165,12 @@ void stack_sampler_walk(struct stack_sampler *sampler, int32_t tid, const struct
         begin_round(sampler);
     if (thread != NULL && sampler->walker != NULL)
         stack_walk(sampler->walker, thread, stack);
+    stack_sampler_walked(sampler, tid, thread);
+}
+
+void stack_sampler_walked(struct stack_sampler *sampler, int32_t tid, const struct thread_state *thread)
+{
+    struct java_stack *stack = &sampler->stack;
     for (uint32_t i = 0; i < stack->n; i++)
         sampler->numbers[i] = number_of(sampler, stack->frames[i].method);
     const struct cut_stack cut = { tid, thread, stack, sampler->numbers, sampler->vm, vm_read_u64 };
@@ -295,6 +301,7 @@ static int open_walker(struct stack_sampler *sampler, struct err *err)
     vm_fields_find(sampler->vm, &field, 1);
     vm_collections_open(sampler->vm, &sampler->collections);
     vm_monitors_open(sampler->vm, &sampler->monitors);
+    sampler->has_anchors = stack_anchors_find(sampler->vm, &sampler->anchors);
     vm_thread_names_open(sampler->vm);
     sampler->n_collections[0] = sampler->n_collections[1] = sampler->n_collections[2] = VM_COLLECTIONS_UNKNOWN;
     return sampler->options.is_wall ? open_waits(sampler, err) : 0;

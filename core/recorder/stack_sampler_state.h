@@ -36,6 +36,8 @@ struct stack_sampler {
     struct sample_periods periods;
     struct wait_sampler *waits; /* NULL: none, or not yet */
     struct vm_monitors monitors;
+    struct stack_anchors anchors;
+    bool has_anchors;
     struct visited *visited; /* owned */
     uint32_t n_visited, visited_room;
     uint64_t counters[KERNEL_VALUES_MAX];
@@ -60,6 +62,9 @@ struct stack_sampler {
 
 /* The stack of a thread (NULL: not to be walked) into sampler->stack, its methods into sampler->numbers. */
 void stack_sampler_walk(struct stack_sampler *sampler, int32_t tid, const struct thread_state *thread);
+
+/* sampler->stack is new: its methods into sampler->numbers; what was cut off is what it was before. */
+void stack_sampler_walked(struct stack_sampler *sampler, int32_t tid, const struct thread_state *thread);
 
 /*
  * JIT compilers and collectors run no Java code: their stacks, deep ones of native code and each of them another one,

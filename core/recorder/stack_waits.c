@@ -84,6 +84,23 @@ static bool is_left_out(struct stack_sampler *sampler, const struct thread_wait 
            (wait->is_same && monitors->is_known && vm_threads_by_tid(&monitors->threads, wait->tid) == NULL);
 }
 
+/*
+ * Of native frames with a frame pointer it is not known, as the system does not tell the register: up to JDK 12 those
+ * which read a socket.  The JVM knows the last Java frame.
+ */
+static void walk_from_anchor(struct stack_sampler *sampler, struct thread_wait wait)
+{
+    const struct vm_thread *thread = vm_threads_by_tid(&sampler->monitors.threads, wait.tid);
+    if (thread == NULL || !sampler->has_anchors || sampler->walker == NULL)
+        return;
+    struct stack_anchor anchor = stack_anchor_read(sampler->walker, &sampler->anchors, thread->address);
+    if (anchor.sp <= wait.state.sp || anchor.sp >= anchor.base ||
+        !wait_sampler_read_from(sampler->waits, &wait, anchor.sp - STACK_ANCHOR_BYTES))
+        return;
+    stack_walk_anchor(sampler->walker, &wait.state, anchor, &sampler->stack);
+    stack_sampler_walked(sampler, wait.tid, &wait.state);
+}
+
 static int take_wait(const struct thread_wait *wait, void *context)
 {
     struct stack_sampler *sampler = context;
@@ -95,6 +112,8 @@ static int take_wait(const struct thread_wait *wait, void *context)
         stack_sampler_walk(sampler, wait->tid, &wait->state);
         if (sampler->stack.end == STACK_CUT && wait_sampler_read_rest(sampler->waits, &whole))
             stack_sampler_walk(sampler, wait->tid, &whole.state);
+        if (sampler->stack.end == STACK_NO_JAVA)
+            walk_from_anchor(sampler, *wait);
         stack = keep(sampler, wait->state.pc, wait->kept);
         find_cause(sampler, wait, stack);
     }

@@ -151,6 +151,14 @@ bool wait_sampler_read_rest(struct wait_sampler *waits, struct thread_wait *wait
     return wait->state.n_bytes > n;
 }
 
+bool wait_sampler_read_from(struct wait_sampler *waits, struct thread_wait *wait, uint64_t sp)
+{
+    const struct waiting_thread *thread = find_thread(waits, wait->tid);
+    wait->state.sp = sp;
+    wait->state.n_bytes = read_stack(waits, sp, 0, waits->stack_bytes);
+    return thread != NULL && !has_moved(thread);
+}
+
 /* Does it wait, and did it while this was read? */
 static bool find_state(struct wait_sampler *waits, struct waiting_thread *thread, struct thread_wait *wait)
 {

@@ -91,6 +91,9 @@ int wait_sampler_visit(struct wait_sampler *waits, thread_wait_fn *fn, void *con
 /* The beginning of the stack has been copied: the rest, in fn.  Returns whether there is more of it now. */
 bool wait_sampler_read_rest(struct wait_sampler *waits, struct thread_wait *wait);
 
+/* Copy the stack from another address on, in fn.  Returns whether it still waits there. */
+bool wait_sampler_read_from(struct wait_sampler *waits, struct thread_wait *wait, uint64_t sp);
+
 struct wait_sampler_state {
     uint64_t n_visits;
     uint64_t n_visited, n_same, n_moved; /* threads; moved: they ran while their stack was copied */

@@ -1,5 +1,7 @@
 #include "phases/samples/wait_search.h"
 
+#define SHALLOW 2u /* methods of the program's own */
+
 static bool begins(const char *text, const char *with)
 {
     while (*with != '\0' && *text == *with) {
@@ -54,11 +56,14 @@ void wait_search_see(struct wait_search *search, const struct method_name *metho
     bool is_jdk = kinds & WAIT_OF_JDK, is_inside = search->own.where.class_name == NULL;
     search->is_idle = search->is_idle || (kinds & WAIT_FOR_WORK) || (is_inside && (kinds & WAIT_FOR_WORK_INSIDE));
     search->in_pool = search->in_pool || (kinds & WAIT_OF_POOL);
-    search->own_is_outermost = is_inside && !is_jdk && !(kinds & WAIT_OF_LIBRARY);
+    bool is_own = !is_jdk && !(kinds & WAIT_OF_LIBRARY);
+    search->own_is_outermost = is_inside && is_own;
+    search->n_own += is_own;
+    search->in_main = is_own && strcmp(method->method, "main") == 0;
     if (search->own_is_outermost)
-        search->own = (struct wait_site){ *method, search->inside, false, false };
+        search->own = (struct wait_site){ .where = *method, .called = search->inside };
     if (!is_jdk && search->library.where.class_name == NULL)
-        search->library = (struct wait_site){ *method, search->inside, false, false };
+        search->library = (struct wait_site){ .where = *method, .called = search->inside };
     if (is_jdk && (search->jdk.called.class_name == NULL || !(kinds & WAIT_RUNNER)))
         search->jdk.called = *method;
     search->inside = *method;
@@ -82,5 +87,6 @@ struct wait_site wait_search_end(const struct wait_search *search)
                                                                        : search->jdk;
     site.is_idle = search->is_idle || has_no_work(&site, search->own_is_outermost);
     site.in_pool = search->in_pool;
+    site.is_shallow = search->n_own <= SHALLOW && !search->in_main && !search->in_pool;
     return site;
 }

@@ -24,13 +24,17 @@ struct wait_site {
     struct method_name called; /* what that calls, or where there is none, what the thread is in */
     bool is_idle; /* it waits for work: a pool's thread for a task, a server's for a connection, one of the JDK's own */
     bool in_pool; /* in a pool's thread */
+    /* Does the thread's own first method, or what that calls, wait?  Such a thread waits for what comes, not for an
+     * answer; main is none. */
+    bool is_shallow;
 };
 
 /* Of one stack; all zero at first. */
 struct wait_search {
     struct wait_site own, library, jdk;
     struct method_name inside;
-    bool is_idle, in_pool, own_is_outermost;
+    bool is_idle, in_pool, own_is_outermost, in_main;
+    uint32_t n_own;
 };
 
 /* The next method, from the innermost one on.  Names are borrowed. */

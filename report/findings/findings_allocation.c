@@ -24,15 +24,20 @@ double findings_collecting_ns(const struct findings_making *making, double pause
     return fmax(own, pauses_ns > 0 ? fmin(pauses_ns, with_vm_thread) : 0);
 }
 
-/* " (boxed numbers: use primitive types)", or "". */
-static const char *boxes_of(const char *class_name)
+/* " (boxed numbers: use primitive types)", " in Arrays.copyOf", or "". */
+static const char *kind_of(const struct findings_making *making, const struct allocation_row *row)
 {
+    const char *class_name = row->class_name;
+
     static const char *const boxes[] = { "Integer", "Long", "Double", "Float", "Short", "Character", "Byte" };
     const char *name = class_name != NULL && strncmp(class_name, "java/lang/", 10) == 0 ? class_name + 10 : "";
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++)
         if (strcmp(name, boxes[i]) == 0)
             return " (boxed numbers: use primitive types)";
-    return "";
+    if (row->allocator.method == NULL)
+        return "";
+    const char *allocator = java_names_display(making->source->arena, &row->allocator, JAVA_NAMES_SHORT);
+    return arena_printf(making->source->arena, " in %s", allocator);
 }
 
 static void add_allocating(struct findings_making *making, const struct finding_rule *rule,
@@ -46,7 +51,7 @@ static void add_allocating(struct findings_making *making, const struct finding_
     const char *stops = stops_of(making, found), *share = findings_share(making, row->share, row->share_error);
     const struct finding f = { .subject = label,
                                .text = arena_printf(arena, "%s allocates %s of all bytes (%s/s), mostly %s%s%s", label,
-                                                    share, rate, of, boxes_of(row->class_name), stops),
+                                                    share, rate, of, kind_of(making, row), stops),
                                .view = "allocations",
                                .cost_ns = row->bytes * FINDINGS_BYTE_NS +
                                           row->share * findings_collecting_ns(making, found->pauses_ns),

@@ -116,6 +116,7 @@ void findings_of_leaks(struct findings_making *making, const struct finding_rule
 void findings_of_values(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_locks(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_io(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_sleeps(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_pools(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_starved(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_paging(struct findings_making *making, const struct finding_rule *rule);

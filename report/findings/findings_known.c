@@ -8,7 +8,7 @@
 
 #include "core/base/pattern.h"
 
-#define METHODS_MOST 2u /* that have a line, of each rule */
+#define METHODS_MOST 6u /* that have a line, of each rule */
 
 /* What is said of it: "Parser.parse spends 20 % of the CPU time, 1.20 s, in CALLEE: WHY". */
 typedef const char *details_fn(const struct findings_making *making, const struct findings_sums *sums, uint32_t callee);
@@ -17,6 +17,7 @@ struct known {
     const char *rule, *pattern;
     details_fn *details; /* behind the callee's name; NULL: nothing */
     const char *why;
+    const char *descriptor; /* NULL: any */
 };
 
 static bool is_constructor(const struct findings_making *making, uint32_t method)
@@ -84,29 +85,49 @@ static const char *of_keys(const struct findings_making *making, const struct fi
 #define COMPILED "it compiles a pattern each time: keep a Pattern in a static field"
 #define LOADED   "classes are loaded all the time: keep them, or their loader"
 #define FORCED   "each call waits for the disk: force once for several records"
+#define MADE     "it is made each time: keep it, one for each thread"
+#define SEARCHED "it looks at one element after the other: use a HashSet or HashMap"
+#define STARTED  "a thread is started each time: use a pool of threads"
+#define WRITTEN  "Java serialization is the slowest way to copy or send objects: use constructors"
+#define BYTEWISE "each byte is a call of the system: put a buffered stream around it"
 #define BOXED    "numbers become objects: use primitive types and arrays"
 
 static const struct known known[] = {
-    { "exceptions", "java/lang/Throwable.*", of_exceptions, "return a value, or throw without a stack trace" },
-    { "exceptions", "java/lang/StackTraceElement*", NULL, "stack traces are read; ask for less of them" },
-    { "hash", "java/util/HashMap$TreeNode.*", of_keys, HASHED },
-    { "hash", "java/util/concurrent/ConcurrentHashMap$Tree*", of_keys, HASHED },
-    { "library", "java/util/regex/Pattern.compile", NULL, COMPILED },
-    { "library", "java/util/regex/Pattern.matches", NULL, COMPILED },
-    { "library", "java/util/regex/*", NULL,
-      "the pattern is tried again and again (backtracking), or the text is long" },
-    { "library", "java/lang/String.split", NULL, COMPILED },
-    { "library", "java/lang/String.replace*", NULL, COMPILED },
-    { "library", "java/lang/String.matches", NULL, COMPILED },
-    { "library", "java/lang/String.format*", NULL, "it reads the format each time: concatenate" },
-    { "library", "java/util/Formatter*", NULL, "it reads the format each time: concatenate" },
-    { "library", "java/lang/Integer.valueOf", NULL, BOXED },
-    { "library", "java/lang/Long.valueOf", NULL, BOXED },
-    { "library", "java/lang/Double.valueOf", NULL, BOXED },
-    { "library", "sun/nio/ch/FileChannelImpl.force*", NULL, FORCED },
-    { "library", "java/io/FileDescriptor.sync*", NULL, FORCED },
-    { "loading", "java/lang/ClassLoader.*", NULL, LOADED },
-    { "loading", "java/lang/Class.forName*", NULL, LOADED },
+    { "exceptions", "java/lang/Throwable.*", of_exceptions, "return a value, or throw without a stack trace", NULL },
+    { "exceptions", "java/lang/StackTraceElement*", NULL, "stack traces are read; ask for less of them", NULL },
+    { "hash", "java/util/HashMap$TreeNode.*", of_keys, HASHED, NULL },
+    { "hash", "java/util/concurrent/ConcurrentHashMap$Tree*", of_keys, HASHED, NULL },
+    { "library", "java/util/regex/Pattern.compile", NULL, COMPILED, NULL },
+    { "library", "java/util/regex/Pattern.matches", NULL, COMPILED, NULL },
+    { "library", "java/util/regex/*", NULL, "the pattern is tried again and again (backtracking), or the text is long",
+      NULL },
+    { "library", "java/lang/String.split", NULL, COMPILED, NULL },
+    { "library", "java/lang/String.replace*", NULL, COMPILED, NULL },
+    { "library", "java/lang/String.matches", NULL, COMPILED, NULL },
+    { "library", "java/lang/String.format*", NULL, "it reads the format each time: concatenate", NULL },
+    { "library", "java/util/Formatter*", NULL, "it reads the format each time: concatenate", NULL },
+    { "library", "java/lang/Integer.valueOf", NULL, BOXED, NULL },
+    { "library", "java/lang/Long.valueOf", NULL, BOXED, NULL },
+    { "library", "java/lang/Double.valueOf", NULL, BOXED, NULL },
+    { "library", "sun/nio/ch/FileChannelImpl.force*", NULL, FORCED, NULL },
+    { "library", "java/io/FileDescriptor.sync*", NULL, FORCED, NULL },
+    { "library", "java/lang/Thread.start*", NULL, STARTED, NULL },
+    { "library", "java/text/SimpleDateFormat.<init>", NULL, MADE, NULL },
+    { "library", "java/text/DecimalFormat.<init>", NULL, MADE, NULL },
+    { "library", "java/text/NumberFormat.get*Instance", NULL, MADE, NULL },
+    { "library", "java/time/format/DateTimeFormatter.ofPattern", NULL, MADE, NULL },
+    { "library", "java/util/ArrayList.contains", NULL, SEARCHED, NULL },
+    { "library", "java/util/ArrayList.indexOf*", NULL, SEARCHED, NULL },
+    { "library", "java/util/LinkedList.contains", NULL, SEARCHED, NULL },
+    { "library", "java/util/LinkedList.indexOf", NULL, SEARCHED, NULL },
+    { "library", "java/util/LinkedList.get", NULL, SEARCHED, NULL },
+    { "library", "java/util/LinkedList.node", NULL, SEARCHED, NULL },
+    { "library", "java/io/ObjectOutputStream.*", NULL, WRITTEN, NULL },
+    { "library", "java/io/ObjectInputStream.*", NULL, WRITTEN, NULL },
+    { "library", "java/io/FileOutputStream.write", NULL, BYTEWISE, "(I)V" },
+    { "library", "java/io/FileInputStream.read", NULL, BYTEWISE, "()I" },
+    { "loading", "java/lang/ClassLoader.*", NULL, LOADED, NULL },
+    { "loading", "java/lang/Class.forName*", NULL, LOADED, NULL },
 };
 
 #define N_KNOWN (sizeof known / sizeof *known)
@@ -123,7 +144,8 @@ static uint8_t *rows_of(const struct findings_making *making, const char *rule)
         for (uint32_t j = 0; j < n; j++) {
             struct method_name name = report_name(making->source, j);
             if (making->is_library[j] && pattern_matches_class(&pattern, name.class_name, strlen(name.class_name)) &&
-                pattern_matches_method(&pattern, name.method, strlen(name.method)))
+                pattern_matches_method(&pattern, name.method, strlen(name.method)) &&
+                (known[i].descriptor == NULL || strcmp(known[i].descriptor, name.descriptor) == 0))
                 row[j] = (uint8_t)(i + 1);
         }
     }

@@ -7,17 +7,18 @@
 
 const struct finding_rule finding_rules[] = {
     /* threads that wait in a method of the program's own, of the recording's time: for monitors and locks, sockets and
-     * files, a queue or pool with nothing left, results of tasks that have no thread, memory that must be read from
-     * disk */
+     * files, a fixed time, a queue or pool with nothing left, results of tasks that have no thread, memory that must be
+     * read from disk */
     { "lock", 0.1, 0, SMALL, findings_of_locks, false, NULL },
     { "io", 0.1, 0, SMALL, findings_of_io, false, NULL },
+    { "sleep", 0.1, 0, SMALL, findings_of_sleeps, false, NULL },
     { "pool", 0.1, 0, SMALL, findings_of_pools, false, NULL },
     { "starved", 0.1, 0, SMALL, findings_of_starved, false, NULL },
     { "paging", 0.1, 0, SMALL, findings_of_paging, false, NULL },
     /* what is known to be slow, by whose code calls it, of CPU time */
     { "exceptions", 0.03, 0, SMALL, findings_of_known, false, "the CPU time" },
     { "hash", 0.03, 0, SMALL, findings_of_known, false, "the CPU time" },
-    { "library", 0.05, 0, SMALL, findings_of_known, false, "the CPU time" },
+    { "library", 0.03, 0, SMALL, findings_of_known, false, "the CPU time" },
     { "loading", 0.05, 0, SMALL, findings_of_known, false, "the CPU time" },
     /* a method's own code while it is interpreted, of CPU time */
     { "interpreted", 0.03, 0, SMALL, findings_of_interpreted, false, "the CPU time" },

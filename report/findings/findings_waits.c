@@ -1,6 +1,7 @@
 /*
  * Findings on waiting: locks that others hold, sockets and files, pools that have nothing left, memory that must be
- * read from disk.  What waits for work is none; nor are sleep and Object.wait, by which programs do nothing on purpose.
+ * read from disk, sleep in the tasks of a pool.  What waits for work is none; nor is Object.wait, nor sleep elsewhere,
+ * by which programs do nothing on purpose.
  */
 #include "report/findings/findings_internal.h"
 
@@ -120,6 +121,7 @@ static const struct {
     { "java/net/InetAddress", "getBy", "a name look-up" },
     { "java/net/InetAddress", "getAllBy", "a name look-up" },
     { "java/net/InetSocketAddress", "<init>", "a name look-up" },
+    { "java/lang/Thread", "start", "a thread to start, each time; use a pool of threads" },
 };
 
 static const char *io_call(const struct wait_row *row)
@@ -134,10 +136,16 @@ static const char *io_call(const struct wait_row *row)
     return NULL;
 }
 
+/* A thread that reads what comes, whenever it comes. */
+static bool is_reader(const struct wait_row *row)
+{
+    return row->is_shallow && row->mean_waiting >= ALWAYS * row->n_threads;
+}
+
 static bool is_io(const struct wait_row *row)
 {
     bool is_off = row->cause != TRACE_CAUSE_ON_CPU && row->cause != TRACE_CAUSE_READY;
-    return row->cause == TRACE_CAUSE_SOCKET || row->cause == TRACE_CAUSE_FILE ||
+    return (row->cause == TRACE_CAUSE_SOCKET && !is_reader(row)) || row->cause == TRACE_CAUSE_FILE ||
            (is_off && !wait_row_is_lock(row) && io_call(row) != NULL);
 }
 
@@ -154,6 +162,22 @@ static const char *words_of_io(const struct findings_making *making, const struc
 void findings_of_io(struct findings_making *making, const struct finding_rule *rule)
 {
     look_at_waits(making, rule, is_io, words_of_io, "waits");
+}
+
+/* A loop that sleeps does nothing on purpose; a task that does keeps its caller waiting. */
+static bool is_sleep(const struct wait_row *row)
+{
+    return row->cause == TRACE_CAUSE_SLEEP && row->is_task;
+}
+
+static const char *words_of_sleep(const struct findings_making *making, const struct wait_row *row)
+{
+    return with_callee(making, "a fixed time within a request or task; wait for what it needs", row);
+}
+
+void findings_of_sleeps(struct findings_making *making, const struct finding_rule *rule)
+{
+    look_at_waits(making, rule, is_sleep, words_of_sleep, "waits");
 }
 
 /* A queue or semaphore that has nothing left; not that of a thread which does nothing but take work. */

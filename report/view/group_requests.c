@@ -1,8 +1,9 @@
 /*
  * Requests: what servers, pools and other libraries call of the program.
  *
- * On each stack the outermost method of the program's own is the request, but for filters, which hand it on; what main
- * does is none.  Each tick, wait and byte is in one request at most.
+ * On each stack the outermost method of the program's own is the request, but for filters, which hand it on, and for
+ * those that only choose among others (group_kinds.c); what main does is none.  Each tick, wait and byte is in one
+ * request at most.
  */
 #include "report/view/groups_internal.h"
 
@@ -21,8 +22,9 @@ static bool is_named(const char *name, const char *const *names, size_t n)
 static uint32_t request_of(struct groups_making *making, uint32_t outer, const struct method_name *name)
 {
     static const char *const filters[] = { "doFilter", "doFilterInternal", "doFilterNested", "intercept", "filter" };
-    const struct folding_list *libraries = making->pass->options.libraries;
-    if (outer != NONE || (libraries != NULL && folding_has_method(libraries, name)))
+    const struct method_name *kinds = outer < making->n ? &making->rows[outer].kinds : NULL;
+    bool is_kind = kinds != NULL && kinds->method != NULL && groups_is_kind(kinds, name);
+    if ((outer != NONE && !is_kind) || !groups_is_own(making, name))
         return outer;
     if (strcmp(name->method, "main") == 0 && strcmp(name->descriptor, "([Ljava/lang/String;)V") == 0)
         return MAIN;
@@ -36,7 +38,6 @@ static void know_nodes(struct groups_making *making)
 {
     const struct calltree *tree = making->source->tree;
     bool *is_ours = arena_alloc(making->source->arena, (size_t)tree->n_nodes + 1);
-    making->request_of_node = arena_alloc(making->source->arena, ((size_t)tree->n_nodes + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < tree->n_roots; i++)
         is_ours[tree->roots[i].node] = tree->roots[i].part == VM_PART_APPLICATION;
     making->request_of_node[0] = NONE;
@@ -68,7 +69,11 @@ static void know_contexts(struct groups_making *making)
 
 void groups_know_requests(struct groups_making *making)
 {
+    size_t n = (size_t)making->source->tree->n_nodes + 1;
+    making->request_of_node = arena_alloc(making->source->arena, n * sizeof(uint32_t));
     know_nodes(making);
+    if (groups_find_kinds(making))
+        know_nodes(making);
     know_contexts(making);
 }
 
@@ -91,8 +96,14 @@ void groups_add_requests(struct groups_making *making)
         struct groups_row *row = &making->rows[number];
         bool is_ended = source->sampled != NULL && node->calls > 0 && source->sampled->is_ended[node->method];
         double ticks = (double)(source->clock == PHASES_CPU ? tree->total_cpu_ticks[i] : tree->total_wall_ticks[i]);
+        double probe_ticks = source->sampled == NULL ? ticks : is_ended ? 0 : (double)source->sampled->probe_ticks[i];
+        uint32_t outer = making->request_of_node[node->parent];
         row->all.ticks += ticks;
-        row->probe_ticks += source->sampled == NULL ? ticks : is_ended ? 0 : (double)source->sampled->probe_ticks[i];
+        row->probe_ticks += probe_ticks;
+        if (outer < MAIN) { /* it chose this one */
+            making->rows[outer].all.ticks -= ticks;
+            making->rows[outer].probe_ticks -= probe_ticks;
+        }
         row->calls += (double)node->calls;
         if (node->calls > 0)
             row->called = node->method;

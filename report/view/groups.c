@@ -324,6 +324,7 @@ static void label_methods(struct groups_making *making)
 static void keep_rows(struct groups_making *making)
 {
     struct groups *found = making->found;
+    double ns = report_ns(making->source, 1);
     found->rows = arena_alloc(making->source->arena, ((size_t)making->n + 1) * sizeof *found->rows);
     if (found->by == GROUPS_BY_METHOD || found->by == GROUPS_BY_REQUEST)
         label_methods(making);
@@ -331,6 +332,8 @@ static void keep_rows(struct groups_making *making)
         struct groups_row *row = &making->rows[i];
         row->method = row->caller_of == NONE ? i : row->caller_of;
         row->order = found->by == GROUPS_BY_PACKAGE ? row->own.ticks : making->rows[row->method].all.ticks;
+        if (found->by == GROUPS_BY_REQUEST && ns > 0) /* what its callers wait for */
+            row->order += row->all.waited_ns / ns;
         if (row->all.ticks > 0 || row->all.waited_ns > 0 || row->all.idle_ns > 0 || row->all.bytes > 0 ||
             row->calls > 0 || row->n_threads > 0)
             found->rows[found->n++] = *row;

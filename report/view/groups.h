@@ -32,6 +32,8 @@ struct groups_row {
     uint32_t n_threads;              /* by thread */
     uint32_t caller_of;              /* the row is of the calls that 'name' makes to that method; NONE: it is a group */
     /* While it is made. */
+    struct method_name kinds; /* of a request: what it calls by this name is a request; NULL: it chooses none */
+    double kinds_ticks;
     uint32_t method; /* the number of the row; of callers, of the method's */
     uint32_t called; /* the tree's method with calls */
     uint64_t latest; /* the wait or allocation that was counted in it last */
@@ -41,7 +43,8 @@ struct groups_row {
 /* In the arena of the pass. */
 struct groups {
     enum groups_by by;
-    struct groups_row *rows; /* most time of their own first, by method: most time; its callers behind each */
+    struct groups_row *rows; /* most time of their own first, by method: most time, and waited of requests; its
+                               callers behind each */
     size_t n;
     struct group_sums rest, total; /* rest: of the application, in none of the rows */
     struct shares shares;          /* total.ticks are all of it */

@@ -30,6 +30,13 @@ bool groups_is_inside(const struct groups_making *making, uint32_t node, uint32_
 /* Find the requests, of the tree and of the trace's contexts; before the times. */
 void groups_know_requests(struct groups_making *making);
 
+/* Set the rows' kinds, by requests of nodes.  Returns whether one of them has some. */
+bool groups_find_kinds(struct groups_making *making);
+bool groups_is_kind(const struct method_name *kind, const struct method_name *name);
+
+/* Is a method the program's own? */
+bool groups_is_own(const struct groups_making *making, const struct method_name *name);
+
 /* Add the time of each to its row. */
 void groups_add_requests(struct groups_making *making);
 

@@ -78,6 +78,11 @@ bool wait_pools_is_starved(const struct wait_pools *pools, uint32_t number)
            others_ns < OTHERS_MOST * pool->result_ns / pool->n_threads;
 }
 
+bool wait_pools_has_idle(const struct wait_pools *pools, uint32_t number)
+{
+    return number > 0 && pools->all[number - 1].idle_ns > 0;
+}
+
 void wait_pools_free(struct wait_pools *pools)
 {
     free(pools->all);

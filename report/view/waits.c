@@ -151,6 +151,7 @@ static uint32_t row_of(struct waits_reading *reading, const struct trace_wait *w
                                 .is_idle = is_idle,
                                 .where = site->where,
                                 .called = site->called,
+                                .is_shallow = true,
                                 .lock_class = lock_class[0] == '\0' ? NULL : lock_class };
         reading->rows[reading->n_rows] = (struct wait_sum){ .row = row };
         slot->value = ++reading->n_rows;
@@ -255,6 +256,7 @@ static void add_wait(struct waits_reading *reading, const struct trace_wait *wai
     bool has_site = wait->cause != TRACE_CAUSE_ON_CPU && wait->cause != TRACE_CAUSE_READY;
     sum->pool = wait_pools_hear(&reading->pools, wait, trace_thread(reading->reader, wait->thread),
                                 has_site ? site_of(reading, wait->context) : NULL);
+    sum->row.is_shallow = sum->row.is_shallow && has_site && site_of(reading, wait->context)->is_shallow;
     sum->row.n += wait->n;
     sum->row.n_threads += first;
     reading->n_threads += first_of_all;
@@ -393,6 +395,7 @@ void waits_end(struct waits_reading *reading, const struct report_source *source
         const struct wait_site site = { .called = rows[i].called };
         rows[i].is_starved =
             wait_pools_is_result(&site) && wait_pools_is_starved(&reading->pools, reading->rows[i].pool);
+        rows[i].is_task = wait_pools_has_idle(&reading->pools, reading->rows[i].pool);
         rows[i].share = share.share;
         rows[i].error = rows[i].cause == TRACE_CAUSE_READY ? NAN : share.error; /* that is no estimate */
         rows[i].mean_waiting = all_ns > 0 ? (double)share.weight / all_ns : NAN;

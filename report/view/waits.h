@@ -32,6 +32,8 @@ struct wait_row {
     uint32_t n_threads;        /* that waited so at some time */
     double mean_waiting;       /* threads at a time: ns by the time of the recording */
     uint32_t max_waiting;      /* at one visit; each thread with a wait of its own */
+    bool is_task;              /* in a task of a pool, whose threads wait for others, too */
+    bool is_shallow;           /* each time: wait_search.h */
     bool is_starved;           /* for results of tasks, as all threads of its pool do: wait_pools.c */
     /* of monitors and locks */
     struct method_name holder; /* where the owner was for most of ns; its class is NULL: not known */
@@ -101,6 +103,9 @@ bool wait_pools_is_result(const struct wait_site *site);
  * number  as wait_pools_hear returned it
  */
 bool wait_pools_is_starved(const struct wait_pools *pools, uint32_t number);
+
+/* Did threads of a pool wait for work at some time?  A thread that never comes back to its pool runs a loop. */
+bool wait_pools_has_idle(const struct wait_pools *pools, uint32_t number);
 
 void wait_pools_free(struct wait_pools *pools);
 

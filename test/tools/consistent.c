@@ -173,7 +173,8 @@ static void check_text(const cJSON *report)
         const char *label = label_in(row);
         print_share(number_in(row, time_key(row)), time, sizeof time);
         print_share(number_in(row, "self_share"), self, sizeof self);
-        char *at = strstr(text, "\n\n");
+        char *at = strstr(text, "\nPhase "); /* behind the table of requests */
+        at = at == NULL ? strstr(text, "\n\n") : at;
         while (at != NULL && (strncmp(at + 1, label, strlen(label)) != 0 || at[1 + strlen(label)] != ' '))
             at = strchr(at + 1, '\n');
         char *line = at == NULL ? NULL : at + 1 + strlen(label);

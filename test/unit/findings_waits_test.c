@@ -1,9 +1,25 @@
 /* Findings on waiting, and on calls of one value: each rule just above its threshold and just below it. */
 #include "test/unit/findings_printed.h"
 
-enum { IN_QUOTE = 1, IN_COMPUTE, IN_SLEEP, IN_DRIVER, IN_READ, IN_TAKE, IN_PARK, IN_TASK, IN_POOL, IN_FORCE, IN_NAME };
+enum {
+    IN_QUOTE = 1,
+    IN_COMPUTE,
+    IN_SLEEP,
+    IN_DRIVER,
+    IN_READ,
+    IN_TAKE,
+    IN_PARK,
+    IN_TASK,
+    IN_POOL,
+    IN_FORCE,
+    IN_NAME,
+    IN_WORKER,
+    IN_ORDER,
+    IN_RETRY
+};
 
-/* quote computes, which sleeps; reads from a driver's socket; takes from a queue.  A pool's thread waits for tasks. */
+/* quote computes, which sleeps; reads from a driver's socket; takes from a queue.  A pool's thread waits for tasks, and
+ * or sleeps in one. */
 static void write_wait_contexts(struct maker *m)
 {
     static const struct {
@@ -19,7 +35,10 @@ static void write_wait_contexts(struct maker *m)
                   { 0, "java/util/concurrent/ThreadPoolExecutor", "getTask" },
                   { IN_TASK, "java/util/concurrent/LinkedBlockingQueue", "take" },
                   { IN_QUOTE, "sun/nio/ch/FileChannelImpl", "force" },
-                  { IN_QUOTE, "java/net/InetAddress", "getByName" } };
+                  { IN_QUOTE, "java/net/InetAddress", "getByName" },
+                  { 0, "java/util/concurrent/ThreadPoolExecutor", "runWorker" },
+                  { IN_WORKER, "com/acme/Shop", "order" },
+                  { IN_ORDER, "java/lang/Thread", "sleep" } };
     static struct trace_sampled_method methods[sizeof nodes / sizeof *nodes];
     for (uint32_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
         methods[i] = (struct trace_sampled_method){ .names.class_name = nodes[i].class_name,
@@ -35,6 +54,7 @@ struct waiting_case {
     enum trace_cause cause;
     uint32_t context, owner_context;
     const char *lock_class, *lines;
+    bool is_pooled; /* it waits for tasks when it does not wait so */
 };
 
 static void check_waits(const struct waiting_case *c)
@@ -47,8 +67,12 @@ static void check_waits(const struct waiting_case *c)
     for (uint32_t i = 1; i <= 80; i++) {
         bool waits = i % c->every == 0;
         const struct trace_wait wait = { .ticks = i * UINT64_C(125000000),
-                                         .cause = waits ? c->cause : TRACE_CAUSE_ON_CPU,
-                                         .context = waits ? c->context : 0,
+                                         .cause = waits          ? c->cause
+                                                  : c->is_pooled ? TRACE_CAUSE_PARK
+                                                                 : TRACE_CAUSE_ON_CPU,
+                                         .context = waits          ? c->context
+                                                    : c->is_pooled ? IN_POOL
+                                                                   : 0,
                                          .index = -1,
                                          .n = 1,
                                          .weight_ns = 125000000,
@@ -77,33 +101,47 @@ static void test_waits(void)
           "java/util/LinkedHashMap",
           "* Shop.quote waits for a monitor (LinkedHashMap) that Shop.quote holds while in Shop.compute: 5.00 s in "
           "10.0 s, 0.5 threads on average (--view locks)\n"
-          "\n" },
-        { "not one for a tenth of the time", 10, TRACE_CAUSE_MONITOR, IN_QUOTE, IN_SLEEP, "java/util/LinkedHashMap",
-          "" },
+          "\n",
+          false },
+        { "not one for a tenth of the time", 10, TRACE_CAUSE_MONITOR, IN_QUOTE, IN_SLEEP, "java/util/LinkedHashMap", "",
+          false },
         { "a socket, by the program's own method, not the driver's", 4, TRACE_CAUSE_SOCKET, IN_READ, 0, "",
           "* Shop.quote waits for a socket (Driver.query): 2.50 s in 10.0 s, 0.2 threads on average (--view waits)\n"
-          "\n" },
-        { "not for a tenth of the time", 10, TRACE_CAUSE_SOCKET, IN_READ, 0, "", "" },
+          "\n",
+          false },
+        { "not for a tenth of the time", 10, TRACE_CAUSE_SOCKET, IN_READ, 0, "", "", false },
+        { "nor where a thread of its own does nothing but read", 1, TRACE_CAUSE_SOCKET, IN_READ, 0, "", "", false },
         { "a disk that must have the data", 4, TRACE_CAUSE_FILE, IN_FORCE, 0, "",
           "* Shop.quote waits for the disk to have its data; force once for several records (FileChannelImpl.force): "
-          "2.50 s in 10.0 s, 0.2 threads on average (--view waits)\n\n" },
+          "2.50 s in 10.0 s, 0.2 threads on average (--view waits)\n\n",
+          false },
         { "a name look-up, however it waits", 4, TRACE_CAUSE_UNKNOWN, IN_NAME, 0, "",
           "* Shop.quote waits for a name look-up (InetAddress.getByName): 2.50 s in 10.0 s, 0.2 threads on average "
-          "(--view waits)\n\n" },
-        { "not for a tenth of the time", 10, TRACE_CAUSE_UNKNOWN, IN_NAME, 0, "", "" },
+          "(--view waits)\n\n",
+          false },
+        { "not for a tenth of the time", 10, TRACE_CAUSE_UNKNOWN, IN_NAME, 0, "", "", false },
         { "a pool with nothing left", 2, TRACE_CAUSE_PARK, IN_PARK, 0, "",
           "* Shop.quote waits for an empty queue or pool (ArrayBlockingQueue.take): 5.00 s in 10.0 s, 0.5 threads on "
           "average (--view waits)\n"
-          "\n" },
-        { "not for a tenth of the time", 10, TRACE_CAUSE_PARK, IN_PARK, 0, "", "" },
-        { "nor where that is all that the thread does", 1, TRACE_CAUSE_PARK, IN_PARK, 0, "", "" },
-        { "a pool's thread without work is none", 2, TRACE_CAUSE_PARK, IN_POOL, 0, "", "" },
-        { "nor is sleep", 2, TRACE_CAUSE_SLEEP, IN_SLEEP, 0, "", "" },
+          "\n",
+          false },
+        { "not for a tenth of the time", 10, TRACE_CAUSE_PARK, IN_PARK, 0, "", "", false },
+        { "nor where that is all that the thread does", 1, TRACE_CAUSE_PARK, IN_PARK, 0, "", "", false },
+        { "a pool's thread without work is none", 2, TRACE_CAUSE_PARK, IN_POOL, 0, "", "", false },
+        { "nor is sleep", 2, TRACE_CAUSE_SLEEP, IN_SLEEP, 0, "", "", false },
+        { "but in a task of a pool", 2, TRACE_CAUSE_SLEEP, IN_RETRY, 0, "",
+          "* Shop.order waits for a fixed time within a request or task; wait for what it needs (Thread.sleep): 5.00 s "
+          "in 10.0 s, 0.5 threads on average (--view waits)\n"
+          "\n",
+          true },
+        { "not for a tenth of the time", 10, TRACE_CAUSE_SLEEP, IN_RETRY, 0, "", "", true },
+        { "nor where the task is all that the pool does", 2, TRACE_CAUSE_SLEEP, IN_RETRY, 0, "", "", false },
         { "memory that is read from disk", 4, TRACE_CAUSE_PAGE, IN_COMPUTE, 0, "",
           "* Shop.compute waits for memory to be read from disk (swapped out, or a mapped file): 2.50 s in 10.0 s, 0.2 "
           "threads on average (--view waits)\n"
-          "\n" },
-        { "not for a tenth of the time", 10, TRACE_CAUSE_PAGE, IN_COMPUTE, 0, "", "" },
+          "\n",
+          false },
+        { "not for a tenth of the time", 10, TRACE_CAUSE_PAGE, IN_COMPUTE, 0, "", "", false },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check_waits(&rows[i]);
