@@ -39,6 +39,8 @@ is "here: exit status" $status 0
 is "here: nothing on the standard error" "$errors" ""
 check_form "here: each limit has a next step, the last line sums up"
 check_lines "here: the machine's checks are there" agent perf stacks counters switches files clock memory container
+matches "where perf events cannot be opened, stacks are sampled by polling" "$(ulimit -n 5 && "$mmprof" doctor 2>&1)" \
+    '^limit stacks +.*(only by polling|at safepoints)$'
 matches "here: the last line" "$(tail -n 1 <<< "$said")" \
     '^mmprof can record here; times are (CPU|wall-clock) times; (no|[0-9]+|probes cannot read the) hardware counters$'
 is "here: no check of a JVM" "$(grep -cE '^[a-zA-Z]+ +(jvm|java|attach|flags) ' <<< "$said")" 0
