@@ -393,6 +393,7 @@ int metadata_write_end(struct trace_writer *writer, const struct segment *segmen
         { INFO_KEPT_BREAKPOINTS, atomic_load(&segment->counts[SEGMENT_KEPT_BREAKPOINTS]) },
         { INFO_UNSURE_CLASSES, atomic_load(&segment->counts[SEGMENT_UNSURE]) },
         { INFO_REFUSED_CLASSES, atomic_load(&segment->counts[SEGMENT_REFUSED]) },
+        { INFO_SHARED_NAMES, atomic_load(&segment->counts[SEGMENT_SHARED_NAMES]) },
         { INFO_LOST_NO_RING, atomic_load(&segment->n_lost_no_ring) },
         { INFO_PROCESS_CPU_NS, cpu->process_ns },
         { INFO_MACHINE_STOLEN_NS, cpu->stolen_ns },

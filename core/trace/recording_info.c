@@ -171,6 +171,7 @@ static const struct info_row rows[INFO_N_KEYS] = {
     [INFO_UNSURE_FIRST] = { "unsure.first", "", "the first of them, and why", { ONE_TEXT } },
     [INFO_REFUSED_CLASSES] = { "refused.classes", "", "classes that the JVM refused to change", { ONE_COUNT } },
     [INFO_REFUSED_FIRST] = { "refused.first", "", "the first of them, and the JVMTI error", { ONE_TEXT } },
+    [INFO_SHARED_NAMES] = { "shared.names", "", "class names with probes in several class loaders", { ONE_COUNT } },
     [INFO_SKIPPED_TOO_LARGE] = { "skipped.too_large", "", "methods skipped: with probes they would be too large",
         { ONE_COUNT } },
     [INFO_SKIPPED_LIMITS] = { "skipped.limits", "", "methods skipped: more than a recording can have", { ONE_COUNT } },

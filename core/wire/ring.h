@@ -138,7 +138,7 @@ struct ring {
 #define RING_CHANGED "changed-by-mmprof"
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 16
+#define SEGMENT_VERSION 17
 
 /* A pattern of --include: what matched, and else the nearest name that did not, which may be unfinished. */
 #define SEGMENT_INCLUDES 16
@@ -166,6 +166,7 @@ enum segment_count {
     SEGMENT_KEPT_BREAKPOINTS, /* the same at the end: their probes stay, disabled */
     SEGMENT_UNSURE,           /* rewritten, they did not pass the check */
     SEGMENT_REFUSED,          /* the JVM did not change them */
+    SEGMENT_SHARED_NAMES,     /* names with probes that classes of several loaders have */
     SEGMENT_N_COUNTS
 };
 

@@ -381,8 +381,10 @@ void report_accounts(const struct making *making)
     add_quota(making);
 }
 
+/* Samples name one of them; probes alone count them. */
 static void note_shared_name(struct making *making)
 {
+    double n = info_number(making->source->reader, INFO_SHARED_NAMES);
     const char *name = info_text(making->source->reader, INFO_SAMPLE_SHARED_NAME);
     const char *text = name == NULL ? NULL : java_names_class(making->source->arena, name);
     text = text == NULL ? NULL : text_clean(making->source->arena, text);
@@ -392,6 +394,11 @@ static void note_shared_name(struct making *making)
                                                                "classes of one name from several class loaders share "
                                                                "rows, such as %s; 'mmprof sample' tells them apart",
                                                                text));
+    else if (n > 0)
+        table_doubt(making->table, arena_printf(making->source->arena,
+                                                "%.0f class name%s from several class loaders share%s rows; 'mmprof "
+                                                "sample' tells the classes apart",
+                                                n, n == 1 ? "" : "s", n == 1 ? "s" : ""));
 }
 
 void report_notes(struct making *making)

@@ -48,6 +48,15 @@ counted_together() {
     matches "JDK $(jdk_version "$1"): with probes they share a row, which is said" \
         "$("$mmprof" report --notes "$SCRATCH/profile/phases.dat" 2>&1)" \
         '^note: classes of one name .* share rows, such as target\.InlinedCode; '
+    for program in TwoLoaders Misses; do
+        "$mmprof" record -q --include 'target/InlinedCode.*' --include 'target/Misses.*' -o "$SCRATCH/$program.dat" \
+            -- "$1/bin/java" -cp "$classes" target.$program 1 > "$SCRATCH/said" 2>&1
+        "$mmprof" report --notes "$SCRATCH/$program.dat" > "$SCRATCH/$program.txt" 2>&1
+    done
+    matches "so it is where there are no samples" "$(cat "$SCRATCH/TwoLoaders.txt")" \
+        '^note: 1 class name from several class loaders shares rows; '
+    is "not of a program without such classes" \
+        "$(grep -c '^Misses.link' "$SCRATCH/Misses.txt"), $(grep -c 'class name' "$SCRATCH/Misses.txt")" "1, 0"
 }
 
 # samples_of CSV METHOD...: a line for each.

@@ -75,6 +75,9 @@ void priority_boost_end(struct priority_boost *boost)
 #define IS_KEPT    2u /* it keeps its probes */
 #define IS_UNSURE  4u
 #define IS_REFUSED 8u
+#define IS_SHARED  16u /* classes of several loaders have its name */
+
+#define LOADER_SHIFT 8u /* behind them the first one's loader, or 0 */
 
 static struct instrument_state *const state = &instrumenting.hook;
 
@@ -213,15 +216,38 @@ static int rewrite(struct shown *shown, const unsigned char *bytes, jint n_bytes
     return n == REWRITE_UNSURE ? 0 : n;
 }
 
-/* Remember what was done, before the JVM sees the new class: a stop from now on will find it. */
-static bool remember(const char *name, int n_methods)
+/* Of a class' loader: never 0, and nearly never that of another one. */
+static uint32_t loader_number(const struct shown *shown)
 {
+    jint hash = 0;
+    if (shown->about.loader != NULL)
+        (*shown->jvmti)->GetObjectHashCode(shown->jvmti, shown->about.loader, &hash);
+    return ((uint32_t)hash << 1 | 1) & (UINT32_MAX >> LOADER_SHIFT);
+}
+
+/* Methods go by their names, whatever the loader: that several have a class is for the report to say. */
+static void note_loader(struct hash_slot *slot, uint32_t loader)
+{
+    uint32_t first = slot->flags >> LOADER_SHIFT;
+    if (first == 0)
+        slot->flags |= loader << LOADER_SHIFT;
+    else if (first != loader && (slot->flags & IS_SHARED) == 0) {
+        slot->flags |= IS_SHARED;
+        count(SEGMENT_SHARED_NAMES, 1);
+    }
+}
+
+/* Remember what was done, before the JVM sees the new class: a stop from now on will find it. */
+static bool remember(const struct shown *shown, const char *name, int n_methods)
+{
+    uint32_t loader = n_methods > 0 ? loader_number(shown) : 0;
     pthread_mutex_lock(&state->lock);
     struct hash_slot *slot =
         n_methods > 0 ? hash_put(&state->classes, hash_text(HASH_START, name, strlen(name))) : NULL;
     count(SEGMENT_FAILED, n_methods < 0);
     if (slot != NULL) {
         uint32_t n = (uint32_t)n_methods;
+        note_loader(slot, loader);
         count(SEGMENT_CLASSES, slot->second == 0);
         count(SEGMENT_METHODS, n > slot->second ? n - slot->second : 0);
         slot->value = n > slot->value ? n : slot->value;
@@ -238,7 +264,7 @@ static bool instrument(struct shown *shown, const char *name, const unsigned cha
     jvmtiEnv *jvmti = shown->jvmti;
     unsigned char *made = NULL;
     jint n_made = 0;
-    if (!remember(name, rewrite(shown, bytes, n_bytes, &made, &n_made))) {
+    if (!remember(shown, name, rewrite(shown, bytes, n_bytes, &made, &n_made))) {
         if (made != NULL)
             (*jvmti)->Deallocate(jvmti, made);
         return false;
