@@ -200,6 +200,22 @@ bool code_heaps_range(struct vm *vm, uint64_t *low, uint64_t *high)
     return at->n > 0;
 }
 
+int code_heaps_of(const struct vm *vm, uint64_t address)
+{
+    for (int32_t i = 0; i < vm->heaps.n; i++)
+        if (address >= vm->heaps.heaps[i].low && address < vm->heaps.heaps[i].high)
+            return (int)i;
+    return -1;
+}
+
+bool code_heaps_are_apart(const struct vm *vm)
+{
+    bool is_full = false;
+    for (int32_t i = 0; i < vm->heaps.n; i++)
+        is_full = is_full || atomic_load(&vm->heaps.heaps[i].used) >= vm->heaps.heaps[i].high;
+    return vm->heaps.n > 1 && !is_full;
+}
+
 bool code_heaps_interpreter(struct vm *vm, uint64_t *low, uint64_t *high)
 {
     uint64_t code, buffer, limit, queue;

@@ -12,10 +12,11 @@
 #define HEADER_MAX 1024u
 #define BYTES_MAX  ((uint64_t)64 << 20)
 
-static bool are_known(const uint64_t *offsets, size_t n_bytes)
+/* Are these in an nmethod, of which nothing else is read?  What is not known is nowhere. */
+static bool are_known(const struct nmethod_layout *at, const uint64_t *offsets, size_t n_bytes)
 {
     for (size_t i = 0; i < n_bytes / sizeof *offsets; i++)
-        if (offsets[i] > HEADER_MAX - 8)
+        if (offsets[i] >= at->header_bytes)
             return false;
     return true;
 }
@@ -59,16 +60,14 @@ static void know(struct vm *vm)
 {
     struct nmethod_layout *at = &vm->nmethods;
     find_fields(vm);
-    const uint64_t of_all[] = {
-        at->name, at->n_bytes, at->state, at->tier, at->number, at->pcs, at->pc_at, at->pc_scope
-    };
-    at->is_apart = are_known((const uint64_t *)&at->apart, sizeof at->apart);
-    at->is_former = !at->is_apart && are_known(&at->apart.method, 4 * sizeof at->apart.method) &&
-                    are_known(&at->together.methods, 2 * sizeof at->together.methods);
-    if (!are_known(of_all, sizeof of_all) || at->pc_bytes > 64 || at->pc_at + 4 > at->pc_bytes ||
+    const uint64_t of_all[] = { at->name, at->n_bytes, at->state, at->tier, at->number, at->pcs };
+    at->is_apart = are_known(at, (const uint64_t *)&at->apart, sizeof at->apart);
+    at->is_former = !at->is_apart && are_known(at, &at->apart.method, 4 * sizeof at->apart.method) &&
+                    are_known(at, &at->together.methods, 2 * sizeof at->together.methods);
+    if (!are_known(at, of_all, sizeof of_all) || at->pc_bytes > 64 || at->pc_at + 4 > at->pc_bytes ||
         at->pc_scope + 4 > at->pc_bytes || at->header_bytes > HEADER_MAX || at->header_bytes < 64)
         at->why_not = "the layout of compiled code is not known, or cannot be read";
-    else if (!at->is_apart && !at->is_former && !are_known((const uint64_t *)&at->together, sizeof at->together))
+    else if (!at->is_apart && !at->is_former && !are_known(at, (const uint64_t *)&at->together, sizeof at->together))
         at->why_not = "it is not known where compiled code has its list of methods";
 }
 
@@ -212,7 +211,7 @@ static void take_header(struct vm *vm, struct nmethod *nmethod, const struct hea
     nmethod->tier = (uint32_t)field(header, at->tier, 1);
     nmethod->number = number(header, at->number);
     nmethod->is_in_use = field(header, at->state, 1) == 0;
-    nmethod->entry_index = at->entry > HEADER_MAX - 4 ? -1 : (int32_t)number(header, at->entry);
+    nmethod->entry_index = at->entry >= at->header_bytes ? -1 : (int32_t)number(header, at->entry);
 }
 
 static bool take_alive(struct vm *vm, struct nmethod *nmethod, uint64_t address, const struct header *header)

@@ -70,6 +70,8 @@ uint32_t line_stream_find(const uint8_t *bytes, size_t n, uint32_t excluded, uin
 
 /* HotSpot's code cache: where blocks of it begin. */
 
+#define CODE_HEAPS_MAX 8
+
 /*
  * Where the contents of the block with an address begin, behind its header: a CodeBlob, if the block is in use; 0: it
  * is not known.
@@ -86,6 +88,13 @@ void code_heaps_walk(struct vm *vm, code_block_fn *fn, void *context);
 
 /* The memory that is reserved for all heaps, from the lowest to the highest address; false: it is not known. */
 bool code_heaps_range(struct vm *vm, uint64_t *low, uint64_t *high);
+
+/*
+ * Which heap an address is in; -1: none.  And are there heaps of their own for code that counts for a better one (tiers
+ * 2 and 3), and for other code of methods, with natives?  As long as no heap is full.
+ */
+int code_heaps_of(const struct vm *vm, uint64_t address);
+bool code_heaps_are_apart(const struct vm *vm);
 
 /* The interpreter's code, which is one block; likewise. */
 bool code_heaps_interpreter(struct vm *vm, uint64_t *low, uint64_t *high);

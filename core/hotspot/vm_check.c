@@ -34,6 +34,7 @@ enum claim {
     SOURCES,
     KINDS,
     TIERS,
+    HEAPS,
     FRAMES,
     HANDLERS,
     NUMBERS,
@@ -53,6 +54,7 @@ static const char *const is_false[CLAIMS] = {
     [SOURCES] = "the JDK's methods have line numbers, but no source files",
     [KINDS] = "compiled code and its tier do not agree",
     [TIERS] = "most compiled code is of a tier that is rare",
+    [HEAPS] = "compiled code is in heaps of other tiers",
     [FRAMES] = "compiled code and the size of its frames do not agree",
     [HANDLERS] = "compiled code and its deoptimization handlers do not agree",
     [NUMBERS] = "compilations have the same number",
@@ -73,6 +75,9 @@ struct check {
     uint64_t loader; /* of java.lang; 0: not known yet */
     uint32_t last_number;
     uint32_t n_blocks, n_named, n_read, n_in_use, n_checked;
+    struct heap_seen {
+        uint32_t n_natives, n_counting, n_others; /* counting: of tiers 2 and 3 */
+    } heaps[CODE_HEAPS_MAX];
     struct answers {
         uint32_t n_asked[CLAIMS], n_false[CLAIMS];
     } answers;
@@ -217,6 +222,13 @@ static void check_blob(struct check *c)
     bool is_same = blob != NULL && blob->address == nmethod->address;
     ask(c, KINDS, is_same && nmethod->tier <= TIER_MAX && (blob->kind == BLOB_NATIVE) == (nmethod->tier == 0));
     ask(c, TIERS, nmethod->tier != TIER_RARE);
+    int heap = code_heaps_of(c->vm, nmethod->address);
+    if (heap >= 0 && is_same) {
+        bool is_native = blob->kind == BLOB_NATIVE, is_counting = nmethod->tier == 2 || nmethod->tier == 3;
+        c->heaps[heap].n_natives += is_native;
+        c->heaps[heap].n_counting += !is_native && is_counting;
+        c->heaps[heap].n_others += !is_native && !is_counting;
+    }
     if (!is_same || blob->kind != BLOB_NMETHOD)
         return;
     ask(c, FRAMES, takes_its_frame(c, blob));
@@ -374,9 +386,9 @@ static bool have_threads(struct check *c)
  * be walked.
  */
 static const uint32_t false_one_in[CLAIMS] = {
-    [STATES] = 64, [PLACE] = 16,   [SCOPES] = 16, [NAMES] = 32,  [TRAITS] = 8,
-    [LOADERS] = 4, [LINES] = 3,    [SOURCES] = 4, [KINDS] = 64,  [TIERS] = 2,
-    [FRAMES] = 4,  [HANDLERS] = 4, [NUMBERS] = 8, [ENTRIES] = 8, [STACKS] = 3,
+    [STATES] = 64,  [PLACE] = 16,  [SCOPES] = 16, [NAMES] = 32, [TRAITS] = 8, [LOADERS] = 4,
+    [LINES] = 3,    [SOURCES] = 4, [KINDS] = 64,  [TIERS] = 2,  [HEAPS] = 4,  [FRAMES] = 4,
+    [HANDLERS] = 4, [NUMBERS] = 8, [ENTRIES] = 8, [STACKS] = 3,
 };
 
 static bool is_doubted(const struct check *c, int claim)
@@ -395,6 +407,19 @@ static const char *why_no_code(const struct check *c)
                                                     : NULL;
 }
 
+/* The heap with natives has no code that counts, and no other heap has other code. */
+static void check_heaps(struct check *c)
+{
+    uint32_t n_with_natives = 0;
+    for (int i = 0; i < CODE_HEAPS_MAX; i++)
+        n_with_natives += c->heaps[i].n_natives > 0;
+    for (int i = 0; i < CODE_HEAPS_MAX && n_with_natives == 1 && code_heaps_are_apart(c->vm); i++) {
+        const struct heap_seen *heap = &c->heaps[i];
+        c->answers.n_asked[HEAPS] += heap->n_counting + heap->n_others;
+        c->answers.n_false[HEAPS] += heap->n_natives > 0 ? heap->n_counting : heap->n_others;
+    }
+}
+
 /* What does not agree, or NULL. */
 static const char *disagreement(struct check *c)
 {
@@ -406,6 +431,7 @@ static const char *disagreement(struct check *c)
         return "the interpreter is not where the JVM says";
     code_heaps_walk(c->vm, check_block, c);
     nmethod_free(&c->nmethod);
+    check_heaps(c);
     for (int i = 0; i < CLAIMS; i++)
         if (is_doubted(c, i))
             return is_false[i];

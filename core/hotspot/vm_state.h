@@ -3,6 +3,7 @@
 #define CORE_HOTSPOT_VM_STATE_H
 
 #include "core/base/hash.h"
+#include "core/hotspot/nmethod.h"
 #include "core/hotspot/vm_objects.h"
 #include "core/hotspot/vm.h"
 #include "core/hotspot/vm_threads.h"
@@ -48,7 +49,6 @@ struct vm_flags {
 };
 
 /* code_heaps.c */
-#define CODE_HEAPS_MAX 8
 
 /* It is where it is for ever. */
 struct code_heap {

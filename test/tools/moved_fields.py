@@ -21,7 +21,7 @@ import tempfile
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 READERS = ("code_heaps.c", "nmethod.c", "code_blobs.c", "vm_methods.c", "vm_bytecodes.c", "stack_walk.c", "vm_exports.c",
            "vm_check.c", "vm_thread_list.c")
-DISTANCES = (-16, -8, -4, -2, 2, 4, 8, 12, 16, 24, 32, 64)
+DISTANCES = (-16, -8, -4, -2, 1, 2, 4, 8, 12, 16, 24, 32, 64)
 DIFFERENT_MAX = 0.03
 
 
