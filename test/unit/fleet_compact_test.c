@@ -147,9 +147,9 @@ static void test_killed(void)
 
 static void test_keep(void)
 {
-    int64_t now = (int64_t)time(NULL) * 1000000;
-    write_rows("old.parquet", "r1", "shop", now - 40 * DAY_US, 10);
-    write_rows("new.parquet", "r2", "shop", now - 3600000000, 10);
+    int64_t noon = (int64_t)time(NULL) * 1000000 / DAY_US * DAY_US + DAY_US / 2; /* all rows of a file are of one day */
+    write_rows("old.parquet", "r1", "shop", noon - 40 * DAY_US, 10);
+    write_rows("new.parquet", "r2", "shop", noon - DAY_US, 10);
     fleet_file_add(path_of("keep"), path_of("old.parquet"), NULL, &err);
     fleet_file_add(path_of("keep"), path_of("new.parquet"), NULL, &err);
     compact("keep", -1);
