@@ -3,6 +3,7 @@
 # of request, and none is found when all are mended.
 # timeout: 600
 # long: yes
+# takes: 90
 . "$(dirname "$0")/../lib.sh"
 needs_command profile
 
