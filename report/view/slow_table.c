@@ -103,20 +103,26 @@ static void say(const struct slow_line *line, struct table *table)
 
 /* ---- the table ---- */
 
+/* In text a part has a column if it is much of a row's. */
+static bool is_shown(const struct slow_rows *rows, size_t part)
+{
+    bool is = false;
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct slow_row *row = &rows->rows[i];
+        is = is || (slow_has_tail(row) && row->parts_ns[part] >= SAID_LEAST * (row->slow_ns - row->middle_ns));
+    }
+    return is;
+}
+
 static void add_columns(const struct slow_rows *rows, struct table *table)
 {
     TABLE_COLUMNS(table, columns, 0);
-    for (size_t part = 0, i; part < SLOW_PARTS; part++) {
-        struct table_column column = { .key = arena_printf(table->arena, "%s_ns", key_of(part)),
-                                       .heading = heading_of(part, table->arena),
-                                       .unit = TABLE_NS,
-                                       .field = FIELD_FROM(struct slow_line, parts_ns[0]),
-                                       .width = COLUMN_DATA };
+    for (size_t part = 0; part < SLOW_PARTS; part++) {
+        struct table_column column = { .unit = TABLE_NS, .field = FIELD_FROM(struct slow_line, parts_ns[0]) };
+        column.width = is_shown(rows, part) ? COLUMN_NARROW : COLUMN_DATA;
+        column.key = arena_printf(table->arena, "%s_ns", key_of(part));
+        column.heading = heading_of(part, table->arena);
         column.field.offset = (uint16_t)(column.field.offset + part * sizeof(double));
-        for (i = 0; i < rows->n; i++)
-            if (slow_has_tail(&rows->rows[i]) &&
-                rows->rows[i].parts_ns[part] >= SAID_LEAST * (rows->rows[i].slow_ns - rows->rows[i].middle_ns))
-                column.width = COLUMN_NARROW;
         table_columns(table, &column, 1, 0);
     }
     TABLE_COLUMNS(table, data_columns, 0);
