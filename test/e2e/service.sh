@@ -36,8 +36,9 @@ while read -r jdk; do
     matches "$v: its kinds of requests and jobs stand above the phases" \
         "$(sed -n '/^Request /,/^Phase /p' "$SCRATCH/report" | tr '\n' ' ')" '^Request .* Shop\.exportAgain .* Phase '
     found "$jdk" lock,walk,allocation,query > "$SCRATCH/mended"
+    # Prices are still computed in 15 ms of sleep, but without the lock.
     is "$v: when they are mended there is none of them" \
-        "$(grep -E '(quote|compute|exposure|export|ofCustomer)$' "$SCRATCH/mended")" ''
+        "$(grep -E '(quote|compute|exposure|export|ofCustomer)$' "$SCRATCH/mended" | grep -v '^sleep .*compute$')" ''
 done < <(jdks)
 
 done_testing
