@@ -75,11 +75,11 @@ struct check {
     uint64_t loader; /* of java.lang; 0: not known yet */
     uint32_t last_number;
     uint32_t n_blocks, n_named, n_read, n_in_use, n_checked;
-    struct heap_seen {
-        uint32_t n_natives, n_counting, n_others; /* counting: of tiers 2 and 3 */
-    } heaps[CODE_HEAPS_MAX];
     struct answers {
         uint32_t n_asked[CLAIMS], n_false[CLAIMS];
+        struct heap_seen {
+            uint32_t n_natives, n_counting, n_others; /* counting: of tiers 2 and 3 */
+        } heaps[CODE_HEAPS_MAX];
     } answers;
     uint64_t state; /* of an nmethod: an offset */
     /* Where threads have what they have called last. */
@@ -225,9 +225,9 @@ static void check_blob(struct check *c)
     int heap = code_heaps_of(c->vm, nmethod->address);
     if (heap >= 0 && is_same) {
         bool is_native = blob->kind == BLOB_NATIVE, is_counting = nmethod->tier == 2 || nmethod->tier == 3;
-        c->heaps[heap].n_natives += is_native;
-        c->heaps[heap].n_counting += !is_native && is_counting;
-        c->heaps[heap].n_others += !is_native && !is_counting;
+        c->answers.heaps[heap].n_natives += is_native;
+        c->answers.heaps[heap].n_counting += !is_native && is_counting;
+        c->answers.heaps[heap].n_others += !is_native && !is_counting;
     }
     if (!is_same || blob->kind != BLOB_NMETHOD)
         return;
@@ -412,9 +412,9 @@ static void check_heaps(struct check *c)
 {
     uint32_t n_with_natives = 0;
     for (int i = 0; i < CODE_HEAPS_MAX; i++)
-        n_with_natives += c->heaps[i].n_natives > 0;
+        n_with_natives += c->answers.heaps[i].n_natives > 0;
     for (int i = 0; i < CODE_HEAPS_MAX && n_with_natives == 1 && code_heaps_are_apart(c->vm); i++) {
-        const struct heap_seen *heap = &c->heaps[i];
+        const struct heap_seen *heap = &c->answers.heaps[i];
         c->answers.n_asked[HEAPS] += heap->n_counting + heap->n_others;
         c->answers.n_false[HEAPS] += heap->n_natives > 0 ? heap->n_counting : heap->n_others;
     }

@@ -28,7 +28,6 @@ double findings_collecting_ns(const struct findings_making *making, double pause
 static const char *kind_of(const struct findings_making *making, const struct allocation_row *row)
 {
     const char *class_name = row->class_name;
-
     static const char *const boxes[] = { "Integer", "Long", "Double", "Float", "Short", "Character", "Byte" };
     const char *name = class_name != NULL && strncmp(class_name, "java/lang/", 10) == 0 ? class_name + 10 : "";
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++)
