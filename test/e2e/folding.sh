@@ -24,10 +24,10 @@ column() {
     awk -F , -v label="$1" -v at="$2" '$2 ~ label { print $at; exit }' "$SCRATCH/rows"
 }
 paint=$(column '^Painting.paint' 4) all=$(column '^Painting.main' 4)
-if awk -v a="$paint" -v b="$all" 'BEGIN { exit !(a > 0.59 * b && a < 0.75 * b) }'; then
-    ok "paint is 68 % of the program's time"
+if awk -v a="$paint" -v b="$all" 'BEGIN { exit !(a > 0.54 * b && a < 0.69 * b) }'; then
+    ok "paint is 62 % of the program's time"
 else
-    not_ok "paint is 68 % of the program's time" "$paint of $all"
+    not_ok "paint is 62 % of the program's time" "$paint of $all"
 fi
 is "CSV has the labels of the text" "$(cut -d , -f 2 "$SCRATCH/rows" | grep -c "^$engine\$")" 1
 is "and all that a row stands for" "$(column 'Engine.draw$' 3)" \
