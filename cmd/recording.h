@@ -57,7 +57,7 @@ struct recording {
 
 /* Rows of the options that both commands have, a table for each group of the help. */
 struct recording_rows {
-    struct options_row target[7], methods[6], counters[5], samples[8], simulation[6], output[5];
+    struct options_row target[7], methods[7], counters[5], samples[9], simulation[6], output[5];
 };
 
 /* Fill the tables with rows that set what is in recording, which is borrowed. */

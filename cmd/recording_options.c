@@ -1,7 +1,12 @@
 /* The options that 'record' and 'profile' share, in the groups of their help. */
 #include "cmd/recording.h"
 
-#define PUT(to, ...) memcpy(to, ((const struct options_row[]){ __VA_ARGS__, { 0 } }), sizeof(to))
+#define ROWS(...) ((const struct options_row[]){ __VA_ARGS__, { 0 } })
+#define PUT(to, ...)                                                                          \
+    do {                                                                                      \
+        _Static_assert(sizeof(to) == sizeof ROWS(__VA_ARGS__), "the table has another size"); \
+        memcpy(to, ROWS(__VA_ARGS__), sizeof(to));                                            \
+    } while (0)
 
 void recording_rows(struct recording *r, struct recording_rows *to)
 {

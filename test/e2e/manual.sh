@@ -6,9 +6,9 @@ commands() {
     "$mmprof" help | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
 }
 
-# The long options of a help text, and of a page's lists, one a line, sorted.
+# The long options of a help text (each has one row), and of a page's lists, one a line, sorted.
 options_of_help() {
-    sed -nE 's/^  (-., |    )--([a-z][a-z-]*).*/\2/p' "$1" | sort -u
+    sed -nE 's/^  (-., |    )--([a-z][a-z-]*).*/\2/p' "$1" | sort
 }
 
 options_of_page() {
