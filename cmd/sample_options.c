@@ -17,7 +17,7 @@ static int check_target(struct sample_options *o, struct err *err)
         return -1;
     o->pid = (uint64_t)o->target.pid;
     o->command = o->target.command;
-    if (o->command == NULL && o->seconds <= 0)
+    if (o->command == NULL && o->seconds <= 0 && o->until <= 0)
         o->seconds = SECONDS;
     return 0;
 }
@@ -52,6 +52,8 @@ static int check_pairs(const struct sample_options *o, struct err *err)
         { in_place && o->by_self, "--self", o->by_bytecode ? "--bytecodes" : "--fields" },
         { o->by_bytecode && has_top, "--top", "--bytecodes" },
         { o->by_bytecode && o->min_share >= 0, "--min-share", "--bytecodes" },
+        { o->is_polled && o->until > 0, "--until", "--mechanism polling" },
+        { in_place && o->until > 0, "--until", o->by_bytecode ? "--bytecodes" : "--fields" },
         { o->tree && has_top, "--top", "--tree" },
         { o->tree && o->by_self, "--self", "--tree" },
         { o->tree && in_place, o->by_bytecode ? "--bytecodes" : "--fields", "--tree" },
@@ -109,6 +111,10 @@ static int check(struct sample_options *o, struct err *err)
         err_set(err, "--call-sites has no effect without --tree");
         return err_next(err, "add --tree");
     }
+    if (o->depth == 0 || o->depth > STACK_FRAMES_MAX) {
+        err_set(err, "stacks of %" PRIu64 " frames are not possible", o->depth);
+        return err_next(err, "give a --depth of 1 to %u", STACK_FRAMES_MAX);
+    }
     if (check_target(o, err) < 0 || check_rate(o, err) < 0 ||
         name_file(&o->output, "-o", o->target.pid, o->output_name, err) < 0 ||
         name_file(&o->folded, "--folded", o->target.pid, o->folded_name, err) < 0)
@@ -128,6 +134,7 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
                                   .stack_bytes = UNSET,
                                   .tree_bytes = TREE_BYTES,
                                   .top = UNSET,
+                                  .depth = STACK_FRAMES_MAX,
                                   .min_share = -1 };
     struct options_row rows[] = {
         { 'p', "pid", "JVM", OPTION_TEXT, &o->target.name, TARGET_ARGUMENT_HELP },
@@ -137,6 +144,9 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
         { 'e', "events", "LIST", OPTION_TEXT, &o->events,
           "the first event takes the samples; the others are read with each sample" },
         { 'c', "period", "N", OPTION_NUMBER, &o->period, "one sample per N events" },
+        { 0, "until", "SHARE", OPTION_FRACTION, &o->until,
+          "stop when each interval in the table is within SHARE: 2% (-d is the limit)" },
+        { 't', "thread", "NAME", OPTION_TEXT, &o->thread, "only threads of that name; '*' matches any characters" },
         { 0, "wall", NULL, OPTION_FLAG, &o->is_wall, "sample waiting threads, too, by wall time" },
         { 0, "budget", "SHARE", OPTION_FRACTION, &o->budget,
           "take fewer samples while they cost more than this share of the JVM's CPU time" },
@@ -160,6 +170,7 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
         { 0, "fields", "BY", OPTION_MAYBE_TEXT, &o->fields,
           "print the fields that bytecodes name in place of methods; BY class: their classes" },
         { 0, "decay", "TIME", OPTION_SECONDS, &o->decay_s, "sort by heat: a sample counts half after this time" },
+        { 0, "depth", "N", OPTION_NUMBER, &o->depth, "keep only the N innermost frames of each stack" },
         { 0, "stack-size", "SIZE", OPTION_SIZE, &o->stack_bytes, "bytes to copy of each stack, up to 63K (32K)" },
         { 0, "tree-size", "SIZE", OPTION_SIZE, &o->tree_bytes, "memory for calling contexts, 64K or more (64M)" },
         { 0 },
@@ -176,5 +187,6 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
 
 bool sample_options_may_poll(const struct sample_options *o)
 {
-    return o->mechanism == NULL && o->budget <= 0 && !o->is_wall && o->events == NULL && o->fields == NULL;
+    return o->mechanism == NULL && o->budget <= 0 && o->until <= 0 && !o->is_wall && o->events == NULL &&
+           o->fields == NULL;
 }

@@ -10,17 +10,10 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 
-#define START_MS 2   /* between two looks at the rings while the JVM is starting, */
-#define ROUND_MS 500 /* and later: each look asks again what is known of the JVM's code and methods */
+#define START_MS 2                    /* between two looks at the rings while the JVM is starting, */
+#define ROUND_MS 500                  /* and later: each look asks again what is known of the JVM's code and methods */
+#define LEAST_NS UINT64_C(2000000000) /* with --until: the first intervals may be narrow by chance */
 #define FIRST_MS 100 /* at first: of a JVM that ends, the stacks since the last look may not be walked to the end */
-
-static int on_visit(const struct stack_wait *wait, void *context, struct err *err)
-{
-    struct sample_run *run = context;
-    if (wait->sample.is_waiting)
-        sample_run_add(run, &wait->sample);
-    return sample_trace_add_wait(&run->trace, wait, err);
-}
 
 /* The JVM has been found: what the table is headed with, and whose end counts. */
 static int meet(struct sample_run *run, pid_t pid, struct err *err)
@@ -170,13 +163,14 @@ static int sample(struct sample_run *run, struct err *err)
         is_over |= run->end < 0 && !launch_look(&run->launch);
         if (now >= due.visit_ns) {
             plan_visit(run, &due, now);
-            if (!run->budget.is_paused && stack_sampler_visit(run->sampler, on_visit, run, err) < 0)
+            if (!run->budget.is_paused && stack_sampler_visit(run->sampler, sample_run_visit, run, err) < 0)
                 return -1;
         }
         if (is_over || now >= due.drain_ns || wakes[1].revents != 0) {
             if (drain(run, err) < 0)
                 return -1;
             due.drain_ns = now + round_ns(run, &due, now);
+            is_over |= now - start >= LEAST_NS && sample_run_is_narrow(run);
         }
         if (is_over)
             return 0;

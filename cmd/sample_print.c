@@ -39,6 +39,10 @@ uint64_t sample_run_period_ns(const struct sample_run *run)
 
 static int refuse_empty(const struct sample_run *run, struct err *err)
 {
+    if (run->n_others > 0) {
+        err_set(err, "none of %" PRIu64 " samples is of a thread '%s'", run->n_others, run->options->thread);
+        return err_next(err, "'*' matches any characters; other threads had samples, such as '%s'", run->other);
+    }
     if (is_clock(run) && run->state.cpu_ns >= sample_run_period_ns(run)) {
         err_set(err, "process %d used %.3f s of CPU time and has no sample: its threads used less than %.3f s each",
                 (int)run->process.pid, (double)run->state.cpu_ns / 1e9, (double)sample_run_period_ns(run) / 1e9);
@@ -95,9 +99,30 @@ static void add_stack_notes(const struct sample_run *run, struct table *table)
                                        tree->n_purged, tree->purged.n_samples));
 }
 
+/* What was asked for, and what that left out. */
+static void add_choice_notes(const struct sample_run *run, struct table *table)
+{
+    const struct sample_options *o = run->options;
+    if (o->thread != NULL)
+        table_note(table, arena_printf(table->arena,
+                                       "shares are of threads '%s' only; %" PRIu64 " samples of others are left out",
+                                       o->thread, run->n_others));
+    if (o->depth < STACK_FRAMES_MAX)
+        table_note(table, arena_printf(table->arena, "stacks have their %" PRIu64 " innermost frames only", o->depth));
+    if (o->until > 0 && !(run->widest <= o->until))
+        table_note(table,
+                   isnan(run->widest)
+                       ? arena_printf(table->arena, "there are too few samples for intervals: sample for longer (-d)")
+                       : arena_printf(table->arena,
+                                      "the widest interval is \302\261%.1f %%, not yet \302\261%.1f %%: sample for "
+                                      "longer (-d), or more often (-F)",
+                                      100 * run->widest, 100 * o->until));
+}
+
 static void add_notes(const struct sample_run *run, const struct samples_source *source, struct table *table)
 {
     const struct stack_sampler_state *state = &run->state;
+    add_choice_notes(run, table);
     samples_tell_coverage(source, table);
     if (!run->engine->is_polling)
         table_metadata_words(table, "sampling_scope", state->has_cpus ? "cpus" : "threads", NULL);
@@ -190,7 +215,7 @@ int sample_print(struct sample_run *run, struct err *err)
                                            .hz = o->frequency,
                                            .is_wall = o->is_wall,
                                            .is_polled = run->engine->is_polling,
-                                           .cpu_ns = run->state.cpu_ns,
+                                           .cpu_ns = o->thread == NULL ? run->state.cpu_ns : 0,
                                            .knows_calls = !run->engine->is_polling,
                                            .ratios = kinds,
                                            .n_ratios = (uint32_t)n_kinds };

@@ -84,6 +84,9 @@ struct sample_run {
     uint32_t n_names;
     struct bytecode_kinds kinds;
     struct sample_trace trace;           /* not written where no -o is given */
+    uint64_t n_others;                   /* samples of threads that --thread leaves out, */
+    char other[128];                     /* and the name of one of these */
+    double widest;                       /* with --until: of the table's intervals, half the widest; NAN: not known */
     int32_t bytecodes[STACK_FRAMES_MAX]; /* of the sample that is being taken */
     struct counter_set events;
     struct jvm_process process;
@@ -100,11 +103,17 @@ struct sample_run {
 /* The CPU time for which there is one sample; 0: the events are of something else. */
 uint64_t sample_run_period_ns(const struct sample_run *run);
 
-/* Take a sample for the table, and for the trace.  A stack_sample_fn; context: the run. */
+/*
+ * Take a sample for the table, and for the trace; nothing where --thread leaves its thread out, and no more frames than
+ * --depth says.  A stack_sample_fn; context: the run.
+ */
 int sample_run_take(const struct stack_sample *sample, void *context, struct err *err);
 
-/* For the table alone. */
-void sample_run_add(struct sample_run *run, const struct stack_sample *sample);
+/* The same of a visit to a thread; samples of running ones are in the trace only.  A stack_wait_fn. */
+int sample_run_visit(const struct stack_wait *wait, void *context, struct err *err);
+
+/* Is each interval of the table as narrow as --until asks? */
+bool sample_run_is_narrow(struct sample_run *run);
 
 /* Count the JVMs that a command starts, which is not java itself, where that is due. */
 void sample_run_count_jvms(struct sample_run *run, bool is_due);
@@ -125,6 +134,9 @@ struct sample_options {
     char output_name[PATH_MAX], folded_name[PATH_MAX];
     const char *mechanism; /* "perf" or "polling"; NULL: perf, or else polling */
     const char *html;      /* NULL: no page */
+    const char *thread;    /* a pattern: only threads with such a name; NULL: all */
+    uint64_t depth;        /* frames of a stack at most, the innermost ones */
+    double until;          /* half of the widest interval of a share, with which it ends; 0: none */
     const char *fields;    /* "field", "" (the same) or "class"; NULL: no table of them */
     double decay_s;        /* half-life of heat; 0: none */
     bool csv, json, tree, call_sites, by_self, by_bytecode, by_class, is_wall, is_polled;

@@ -61,7 +61,8 @@ static int write_totals(struct sample_run *run, struct err *err)
     if (run->engine->is_polling && sample_trace_words(&run->trace, INFO_SAMPLE_MECHANISM, run->engine->name, err) < 0)
         return -1;
     return sample_trace_metadata(&run->trace, INFO_SAMPLE_LOST, state->n_lost, err) < 0 ||
-                   sample_trace_metadata(&run->trace, INFO_SAMPLE_CPU_NS, state->cpu_ns, err) < 0 ||
+                   sample_trace_metadata(&run->trace, INFO_SAMPLE_CPU_NS,
+                                         run->options->thread == NULL ? state->cpu_ns : 0, err) < 0 ||
                    sample_trace_metadata(&run->trace, INFO_SAMPLE_KERNEL, state->has_kernel, err) < 0 ||
                    sample_trace_metadata(&run->trace, INFO_SAMPLE_OUTSIDE, run->trace.log.n_outside, err) < 0
                ? -1

@@ -2,6 +2,8 @@
 #include "cmd/sample_run.h"
 #include "core/base/xalloc.h"
 
+#include <fnmatch.h>
+
 /* Threads with the process' name that wait outside Java: report/some_threads.h; VM threads that have no other yet. */
 static enum vm_part part_of(struct sample_run *run, const struct stack_sample *sample)
 {
@@ -28,7 +30,7 @@ static void keep_names(struct sample_run *run, const struct stack_sample *sample
     }
 }
 
-void sample_run_add(struct sample_run *run, const struct stack_sample *sample)
+static void add(struct sample_run *run, const struct stack_sample *sample)
 {
     enum vm_part part = part_of(run, sample);
     for (uint32_t i = 0; i < sample->n; i++)
@@ -52,11 +54,61 @@ void sample_run_add(struct sample_run *run, const struct stack_sample *sample)
     bytecode_kinds_add(&run->kinds, sample->known, sample, &add);
 }
 
+/* What the options leave of a sample; false: nothing, it is another thread's. */
+static bool choose(struct sample_run *run, struct stack_sample *sample)
+{
+    const struct sample_options *o = run->options;
+    const char *name = sample->java_name[0] != '\0' ? sample->java_name : sample->thread_name;
+    if (o->thread != NULL && fnmatch(o->thread, name, 0) != 0) {
+        snprintf(run->other, sizeof run->other, "%s", name);
+        run->n_others++;
+        return false;
+    }
+    uint32_t most = (uint32_t)o->depth, cut = sample->n > most ? sample->n - most : 0;
+    struct stack_change *change = &sample->change;
+    /* The thread's last stack may have been left out, or cut elsewhere. */
+    if (o->thread != NULL || most < STACK_FRAMES_MAX)
+        change->n_same = 0;
+    sample->n -= cut;
+    change->new_first -= change->new_first < cut ? change->new_first : cut;
+    change->new_after -= change->new_after < cut ? change->new_after : cut;
+    return true;
+}
+
 int sample_run_take(const struct stack_sample *sample, void *context, struct err *err)
 {
     struct sample_run *run = context;
-    sample_run_add(run, sample);
-    return sample_trace_add(&run->trace, sample, err);
+    struct stack_sample chosen = *sample;
+    if (!choose(run, &chosen))
+        return 0;
+    add(run, &chosen);
+    return sample_trace_add(&run->trace, &chosen, err);
+}
+
+int sample_run_visit(const struct stack_wait *wait, void *context, struct err *err)
+{
+    struct sample_run *run = context;
+    struct stack_wait chosen = *wait;
+    if (!choose(run, &chosen.sample))
+        return 0;
+    if (chosen.sample.is_waiting)
+        add(run, &chosen.sample);
+    return sample_trace_add_wait(&run->trace, &chosen, err);
+}
+
+bool sample_run_is_narrow(struct sample_run *run)
+{
+    const struct sample_options *o = run->options;
+    double widest = run->profile.n_samples > 0 ? 0 : NAN;
+    for (uint32_t i = 0; o->until > 0 && i < run->n_names; i++) {
+        struct sample_share total = sample_profile_total(&run->profile, i);
+        if (total.n_samples > 0 && total.share >= o->min_share)
+            widest += fmax(0, fmax(total.error, sample_profile_self(&run->profile, i).error) - widest);
+        if (total.share >= o->min_share && isnan(total.error))
+            widest = NAN;
+    }
+    run->widest = widest;
+    return widest <= o->until;
 }
 
 /* Not while one is waited for, which is looked for more often. */

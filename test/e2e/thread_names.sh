@@ -35,6 +35,12 @@ for jdk in $(jdks); do
         "$mmprof" report --by thread --all --csv "$SCRATCH/w.dat" 2> "$SCRATCH/errors")
     holds "$name: --wall has whole names" [ -n "$(share second-name-of-the-other)" ]
     if [ $((n_jdks++)) = 0 ]; then
+        "$mmprof" sample -t '*-northern-shop' -p "$pid" -F 499 -d 1 -o "$SCRATCH/t.dat" > "$SCRATCH/said" 2>&1
+        matches "only threads of a name: others are counted" "$(cat "$SCRATCH/said")" \
+            "shares are of threads '\*-northern-shop' only; [0-9]+ samples of others are left out"
+        is "they are in no row" "$("$mmprof" dump "$SCRATCH/t.dat" | grep -cE '(beta|second|music)')" 0
+        said=$("$mmprof" report --by thread --all --csv "$SCRATCH/t.dat" 2> "$SCRATCH/errors")
+        holds "the thread has all the time" awk -v a="$(share $alpha)" 'BEGIN { exit !(a > 0.999) }'
         "$mmprof" sample --mechanism polling -p "$pid" -F 199 -d 1 -o "$SCRATCH/p.dat" > "$SCRATCH/said" 2>&1
         said=$("$mmprof" report --by thread --all --csv "$SCRATCH/p.dat" 2> "$SCRATCH/errors")
         holds "polling has whole names, and those of the time: $(share $alpha), $(share $beta)" \

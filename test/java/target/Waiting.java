@@ -44,6 +44,7 @@ public final class Waiting {
         InputStream in = client.getInputStream();
         repeat("reading", () -> readReply(in));
         repeat("giver", () -> give(service));
+        System.out.println("READY");
         Thread.sleep((long) (Double.parseDouble(args[0]) * 1000));
         isOver = true;
         new TreeMap<>(WAITED).forEach((name, ns) -> System.out.println(name + " " + ns));

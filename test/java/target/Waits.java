@@ -21,6 +21,7 @@ public final class Waits {
         start("turns", Waits::turns);
         synchronized (LOCK) {
             start("blocked", Waits::block);
+            System.out.println("READY");
             Thread.sleep((long) (Double.parseDouble(args[0]) * 1000));
         }
         isOver = true;
