@@ -41,19 +41,19 @@ PLACEMENT_SRC := $(wildcard core/emu/placement/*.c core/emu/model/*.c) $(VM_SRC)
 # Preloaded into what a command starts: libc only.
 START_SRC := $(patsubst %,core/jvm/%.c,start_java flag_words)
 CLI_SRC   := $(wildcard cmd/*.c cmd/*/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/start_java.c %/memtrace_tool.c %/no_native_frames.c %/placement_plugin.c %/placement_heap.c,$(wildcard core/*/*.c core/*/*/*.c)) $(wildcard symbolize/*.c phases/*/*.c report/*.c report/*/*.c)
-MAIN_SRC  := cmd/main.c cmd/lab/lab_main.c cmd/fleet/fleet_main.c
+MAIN_SRC  := cmd/main.c cmd/lab/lab_main.c cmd/fleet/fleet_main.c cmd/mcp/mcp_main.c
 LIB_SRC   := $(filter-out $(MAIN_SRC) cmd/lab/lab_parts.c,$(CLI_SRC)) cmd/no_parts.c
 LIB       := $(BUILD)/mmprof.a
-# What mmprof starts for its rarer commands: the laboratory by several names, and the fleet.
+# What mmprof starts for its rarer commands: the laboratory by several names, the fleet, and the server for assistants.
 LIBEXEC   := $(BUILD)/libexec/mmprof
 LAB_NAMES := memtrace placement jit check-jit drive
-OTHERS    := $(addprefix $(LIBEXEC)/mmprof-,lab fleet $(LAB_NAMES))
+OTHERS    := $(addprefix $(LIBEXEC)/mmprof-,lab fleet mcp $(LAB_NAMES))
 UNIT_SRC  := $(wildcard test/unit/*.c)
 
 # Tools that show how they are written.
 EXAMPLES  := $(patsubst core/emu/tool/examples/%.c,$(BUILD)/%.so,$(wildcard core/emu/tool/examples/*.c))
 
-LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o $(BUILD)/report/frameworks_text.o
+LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o $(BUILD)/report/frameworks_text.o $(BUILD)/cmd/mcp/mcp_tools_text.o
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/pic/%.o)
 LAB_AGENT_OBJ := $(LAB_AGENT_SRC:%.c=$(BUILD)/pic/%.o)
 START_OBJ := $(START_SRC:%.c=$(BUILD)/pic/%.o)
@@ -78,7 +78,9 @@ $(PROGRAMS_LIB): $(LIB_OBJ) Makefile
 $(BUILD)/mmprof: $(BUILD)/cmd/main.o
 $(LIBEXEC)/mmprof-lab: $(BUILD)/cmd/lab/lab_main.o $(BUILD)/cmd/lab/lab_parts.o
 $(LIBEXEC)/mmprof-fleet: $(BUILD)/cmd/fleet/fleet_main.o
-$(BUILD)/mmprof $(LIBEXEC)/mmprof-lab $(LIBEXEC)/mmprof-fleet: $(PROGRAMS_LIB)
+$(LIBEXEC)/mmprof-mcp: $(BUILD)/cmd/mcp/mcp_main.o
+$(LIBEXEC)/mmprof-mcp: CLI_LIBS := -lcjson -lm
+$(BUILD)/mmprof $(addprefix $(LIBEXEC)/mmprof-,lab fleet mcp): $(PROGRAMS_LIB)
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -Wl,-Map=$(BUILD)/$(@F).map -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CLI_LIBS)
 
@@ -100,7 +102,8 @@ $(BUILD)/cJSON.o: $(CJSON)/cJSON.c
 $(BUILD)/mmprof-static: $(BUILD)/cmd/main.o
 $(BUILD)/static/libexec/mmprof/mmprof-lab: $(BUILD)/cmd/lab/lab_main.o $(BUILD)/cmd/lab/lab_parts.o
 $(BUILD)/static/libexec/mmprof/mmprof-fleet: $(BUILD)/cmd/fleet/fleet_main.o
-$(BUILD)/mmprof-static $(addprefix $(BUILD)/static/libexec/mmprof/mmprof-,lab fleet): $(PROGRAMS_LIB) $(if $(CJSON),$(BUILD)/cJSON.o)
+$(BUILD)/static/libexec/mmprof/mmprof-mcp: $(BUILD)/cmd/mcp/mcp_main.o
+$(BUILD)/mmprof-static $(addprefix $(BUILD)/static/libexec/mmprof/mmprof-,lab fleet mcp): $(PROGRAMS_LIB) $(if $(CJSON),$(BUILD)/cJSON.o)
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -static -o $@ $(filter %.o,$^) -Wl,-u,pfm_initialize -lpfm $(filter %.a,$^) $(STATIC_LIBS)
 
@@ -150,10 +153,12 @@ $(BUILD)/report/html_template.o: $(BUILD)/report/html_template.html
 	    od -An -v -t x1 $< | sed 's/ \(..\)/0x\1,/g' && echo '0 };'; } > $(@:.o=.c)
 	$(call Q,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $(@:.o=.c)
 
-# The list of frameworks, likewise.
+# The list of frameworks and that of mcp's tools, likewise.
 $(BUILD)/report/frameworks_text.o: report/frameworks.txt
+$(BUILD)/cmd/mcp/mcp_tools_text.o: cmd/mcp/mcp_tools.json
+$(BUILD)/report/frameworks_text.o $(BUILD)/cmd/mcp/mcp_tools_text.o:
 	@mkdir -p $(@D)
-	@{ echo 'extern const unsigned char frameworks_text[]; const unsigned char frameworks_text[] = {' && \
+	@{ echo 'extern const unsigned char $(basename $(@F))[]; const unsigned char $(basename $(@F))[] = {' && \
 	    od -An -v -t x1 $< | sed 's/ \(..\)/0x\1,/g' && echo '0 };'; } > $(@:.o=.c)
 	$(call Q,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $(@:.o=.c)
 
@@ -503,14 +508,14 @@ DOC_DIR   = $(DESTDIR)$(PREFIX)/share/doc/mmprof
 install: make
 	install -d '$(BIN_DIR)' '$(AGENT_DIR)' '$(LIBEXEC_DIR)' '$(MAN_DIR)/man1' '$(MAN_DIR)/man5' '$(MAN_DIR)/man7' '$(DOC_DIR)' '$(INCLUDE_DIR)'
 	install -m 755 $(BUILD)/mmprof '$(BIN_DIR)'
-	install -m 755 $(LIBEXEC)/mmprof-lab $(LIBEXEC)/mmprof-fleet '$(LIBEXEC_DIR)'
+	install -m 755 $(addprefix $(LIBEXEC)/mmprof-,lab fleet mcp) '$(LIBEXEC_DIR)'
 	@for name in $(LAB_NAMES); do ln -sf mmprof-lab '$(LIBEXEC_DIR)'/mmprof-$$name; done
 	install -m 755 $(addprefix $(BUILD)/libmmprof-,agent.so lab-agent.so start.so sim.so tool.so memtrace.so placement.so) '$(AGENT_DIR)'
 	install -m 644 core/emu/tool/mmprof_tool.h '$(INCLUDE_DIR)'
 	install -m 644 $(wildcard man/*.1) '$(MAN_DIR)/man1'
 	$(if $(wildcard man/*.5),install -m 644 $(wildcard man/*.5) '$(MAN_DIR)/man5')
 	$(if $(wildcard man/*.7),install -m 644 $(wildcard man/*.7) '$(MAN_DIR)/man7')
-	install -m 644 README.md LICENSE report/fleet/grafana_dashboard.json '$(DOC_DIR)'
+	install -m 644 README.md LICENSE report/fleet/grafana_dashboard.json report/agents.schema.json '$(DOC_DIR)'
 	install -m 644 $(wildcard core/emu/tool/examples/*.c) '$(DOC_DIR)'
 
 .PHONY: package

@@ -23,6 +23,7 @@ static const struct command commands[] = {
     { "doctor", "check this machine and a JVM; suggest fixes", command_doctor },
     { "list", "list the events that can be counted here", command_list },
     { "dump", "print a trace as text", command_dump },
+    { "mcp", "serve an assistant: tools of the Model Context Protocol", command_elsewhere },
     { "memtrace", "record the memory accesses and objects of a program in an emulator", command_elsewhere },
     { "placement", "count the misses that a program would have if its objects were placed otherwise",
       command_elsewhere },

@@ -146,6 +146,8 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
         { 0, "html", "FILE", OPTION_TEXT, &o->html, "write a page for a browser: the tables, plots, the call tree" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
+        { 0, "for-agents", NULL, OPTION_FLAG, &o->for_agents,
+          "print findings, phases and notes as one JSON of 16 KB at most, for an assistant" },
         DISPLAY_ROW(display),
         DISPLAY_PAGER_ROW(display),
         { 0, "columns", "KEY,...", OPTION_TEXT, &o->columns, "print these columns, by their keys in CSV" },
@@ -189,6 +191,22 @@ static int check_page(const struct report_options *o, struct err *err)
     return 0;
 }
 
+/* It is of all threads of the phases' view, and a format of its own. */
+static int check_agents(const struct report_options *o, struct err *err)
+{
+    const char *other = o->html != NULL               ? "html"
+                        : o->csv                      ? "csv"
+                        : o->json                     ? "json"
+                        : o->columns != NULL          ? "columns"
+                        : o->threads != NULL          ? "thread"
+                        : o->view != &report_views[0] ? "view"
+                                                      : NULL;
+    if (!o->for_agents || other == NULL)
+        return 0;
+    err_set(err, "--for-agents prints one JSON of the findings and phases, and --%s is for tables", other);
+    return err_next(err, "remove one of them");
+}
+
 static int check_decay(const struct report_options *o, struct err *err)
 {
     if (o->decay_s > 0 && !report_view_is(o->view, "fields") && o->html == NULL) {
@@ -200,7 +218,7 @@ static int check_decay(const struct report_options *o, struct err *err)
 
 static int check_options(const struct report_options *o, enum phases_clock clock, struct err *err)
 {
-    if (check_decay(o, err) < 0)
+    if (check_agents(o, err) < 0 || check_decay(o, err) < 0)
         return -1;
     if (o->regions && (o->view != &report_views[0] || o->html != NULL || o->n_paths > 1)) {
         err_set(err, "phases=regions adds a column to the table of one trace");
@@ -259,7 +277,7 @@ static int read_traces(struct report_run *run, enum phases_clock clock, struct e
         return -1;
     options.libraries = run->libraries;
     options.parts = VIEW_PASS_SAMPLES | VIEW_PASS_JIT | (o->html != NULL ? REPORT_PAGE_PARTS : o->view->parts);
-    bool is_bare = !o->csv && !o->json && !o->wide && o->columns == NULL && o->sort == NULL;
+    bool is_bare = !o->csv && !o->json && !o->for_agents && !o->wide && o->columns == NULL && o->sort == NULL;
     if (report_view_is(o->view, "phases") && (!is_bare || is_small(o->paths[0]))) /* quantiles of calls */
         options.parts |= VIEW_PASS_STATISTICS;
     options.parts |= o->regions ? VIEW_PASS_TIMELINE : 0;
@@ -285,7 +303,9 @@ static int run_report(struct report_run *run, struct err *err)
     sampled_tree(first, view_pass_samples(&run->passes[0], first), o->threads != NULL, &run->first_whole);
     memcpy(run->whole, run->traces, sizeof run->whole);
     run->whole[0].source = &run->first_whole;
-    return o->html != NULL ? report_page_print(run, err) : report_view_print(run, err);
+    return o->for_agents     ? report_agents_print(run, err)
+           : o->html != NULL ? report_page_print(run, err)
+                             : report_view_print(run, err);
 }
 
 int command_report(int argc, char **argv, struct err *err)

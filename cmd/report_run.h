@@ -45,7 +45,7 @@ struct report_options {
     const char *argument;       /* of the view, or "" */
     const char *columns, *sort; /* keys; NULL: as the view has them */
     double decay_s;             /* half-life of the heat of misses; 0: none */
-    bool csv, json, salvage, java, notes, no_fold, wide, regions;
+    bool csv, json, salvage, java, notes, no_fold, wide, regions, for_agents;
 };
 
 struct report_run {
@@ -70,6 +70,9 @@ const struct report_view *report_view_find(const char *words, const char **argum
 
 /* Print the view that was asked for; in text some have others below them.  Returns 0, or -1 with *err set. */
 int report_view_print(struct report_run *run, struct err *err);
+
+/* Print what --for-agents promises.  Returns 0, or -1 with *err set. */
+int report_agents_print(struct report_run *run, struct err *err);
 
 /* The names of those that can all of this (REPORT_VIEW_...), "phases, tree, ...". */
 void report_views_that_can(unsigned can, char *text, size_t n);

@@ -360,6 +360,19 @@ int report_view_print(struct report_run *run, struct err *err)
     return has_cost ? print_table(run, make_cost, false, err) : 0;
 }
 
+int report_agents_print(struct report_run *run, struct err *err)
+{
+    struct table phases;
+    char path[PATH_MAX];
+    const char *trace = run->options->paths[0];
+    const struct findings_input input = findings_input_of(run);
+    if (report_make_table(run, &phases, err) < 0)
+        return -1;
+    const struct findings findings = findings_find(&input);
+    findings_print_agents(&findings, &phases, realpath(trace, path) == NULL ? trace : path, stdout);
+    return 0;
+}
+
 bool report_view_is(const struct report_view *view, const char *name)
 {
     return strcmp(view->name, name) == 0;

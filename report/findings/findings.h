@@ -42,6 +42,13 @@ struct findings findings_find(const struct findings_input *input);
 /* The first of them, that many lines at most (0: all), as they stand above the report. */
 void findings_print(const struct findings *findings, size_t most, FILE *out);
 
+/*
+ * The findings and the report's table as one JSON for assistants (agents.schema.json).  What is too much is left out as
+ * whole items, and counted.  trace: the path, for the commands that show more.
+ */
+#define FINDINGS_AGENTS_BYTES 15360 /* at most, also as a string within another JSON; 16 KB with what that adds */
+void findings_print_agents(const struct findings *findings, const struct table *phases, const char *trace, FILE *out);
+
 /* All of them, a row each. */
 void findings_table(const struct findings_input *input, struct table *table);
 

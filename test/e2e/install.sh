@@ -11,14 +11,14 @@ holds "make install succeeds" made install
 prefix=$SCRATCH/root/opt/mmprof
 for file in bin/mmprof lib/mmprof/libmmprof-agent.so lib/mmprof/libmmprof-start.so lib/mmprof/libmmprof-sim.so \
     lib/mmprof/libmmprof-tool.so lib/mmprof/libmmprof-memtrace.so lib/mmprof/libmmprof-placement.so \
-    libexec/mmprof/mmprof-lab libexec/mmprof/mmprof-fleet include/mmprof_tool.h share/doc/mmprof/README.md \
-        share/doc/mmprof/LICENSE; do
+    libexec/mmprof/mmprof-lab libexec/mmprof/mmprof-fleet libexec/mmprof/mmprof-mcp include/mmprof_tool.h \
+    share/doc/mmprof/README.md share/doc/mmprof/LICENSE share/doc/mmprof/agents.schema.json; do
     holds "$file is installed" test -s "$prefix/$file"
 done
 is "all manual pages are installed" "$(cd "$prefix/share/man" && find . -type f | sed 's,.*/,,' | sort | xargs)" \
     "$(find man -type f | sed 's,.*/,,' | sort | xargs)"
 matches "the installed program runs" "$("$prefix/bin/mmprof" version 2>&1)" '^mmprof [0-9]+\.[0-9]+'
-for command in memtrace placement jit check-jit drive fleet; do
+for command in memtrace placement jit check-jit drive fleet mcp; do
     matches "the installed program runs $command" "$("$prefix/bin/mmprof" "$command" --help 2>&1 | head -n 1)" \
         "^usage: mmprof $command "
 done

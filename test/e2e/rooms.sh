@@ -61,6 +61,7 @@ cmd/lab            cmd core/base core/emu/memtrace core/emu/model core/emu/place
 cmd/lab            core/pmu core/recorder core/trace phases/compile phases/select report report/findings
 cmd/lab            report/format report/jit report/view symbolize
 cmd/fleet          cmd core/base core/trace report/fleet report/format report/html
+cmd/mcp            cmd core/base
 END
 }
 
@@ -180,13 +181,14 @@ matches "what keeps something is found" "$(variables "$build/pic" core/agent/cod
 held() {
     grep -oE '(core|symbolize|phases|report|cmd)/[a-z0-9_/]+\.o' "$build/$1.map" | sort -u
 }
-aside='^(core/emu|core/agent/lab|report/fleet|report/jit|cmd/lab|cmd/fleet)/'
+aside='^(core/emu|core/agent/lab|report/fleet|report/jit|cmd/lab|cmd/fleet|cmd/mcp)/'
 for program in mmprof libmmprof-agent.so; do
     [ "$(held $program | wc -l)" -gt 50 ] && ok "the objects of $program are known" ||
         not_ok "the objects of $program are known" "$build/$program.map: $(held $program | wc -l)"
-    is "$program has none of the laboratory and the fleet" "$(held $program | grep -E "$aside")" ""
+    is "$program has none of the laboratory, the fleet and the server" "$(held $program | grep -E "$aside")" ""
 done
-for program in mmprof-lab mmprof-fleet libmmprof-lab-agent.so; do
+is "mmprof-mcp has little else" "$(held mmprof-mcp | grep -vE '^(cmd|core/base)/')" ""
+for program in mmprof-lab mmprof-fleet mmprof-mcp libmmprof-lab-agent.so; do
     [ "$(held $program | grep -cE "$aside")" -gt 3 ] && ok "$program has" || not_ok "$program has" "$(held $program)"
 done
 

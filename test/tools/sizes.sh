@@ -32,7 +32,7 @@ printf '%-36s %8s %8s %8s %12s\n' 'program' '.c' '.h' 'lines' 'bytes'
 linked mmprof "$build" | row mmprof "$build/mmprof"
 linked libmmprof-agent.so "$build/pic" | row libmmprof-agent.so "$build/libmmprof-agent.so"
 { linked mmprof "$build"; linked libmmprof-agent.so "$build/pic"; } | sort -u | row '  both' ''
-for program in lab fleet; do
+for program in lab fleet mcp; do
     linked mmprof-$program "$build" | row "mmprof-$program" "$build/libexec/mmprof/mmprof-$program"
 done
 linked libmmprof-lab-agent.so "$build/pic" | row libmmprof-lab-agent.so "$build/libmmprof-lab-agent.so"
