@@ -247,6 +247,7 @@ static void tell(const struct statistics *s, const struct statistics_frame *fram
 {
     const struct statistics_call call = { .thread = step->thread,
                                           .method = frame->method,
+                                          .value = step->value,
                                           .start_ticks = then->moment,
                                           .end_ticks = step->ticks,
                                           .ticks = now->ticks - then->ticks,

@@ -62,6 +62,7 @@ struct statistics_metric {
 /* A call that has ended: from when to when, its time on the clock, and on a CPU. */
 struct statistics_call {
     uint32_t thread, method;
+    uint32_t value; /* a trace_value's id; 0: not known */
     uint64_t start_ticks, end_ticks;
     uint64_t ticks, cpu_ticks;
 };

@@ -126,6 +126,30 @@ static const struct wait_row *most_waited(const struct slow_making *making)
     return n == 0 || making->lock_ns[most] <= 0 ? NULL : &making->pass->waits.rows[most];
 }
 
+static uint32_t n_with(const struct slow_method *m, uint32_t from, uint32_t value)
+{
+    uint32_t n = 0;
+    for (uint32_t i = from; i < m->n; i++)
+        n += m->calls[i].of.value == value;
+    return n;
+}
+
+/* Which value of the argument that tells calls apart the slowest ones have: more than half of them, and twice as often
+ * as all calls. */
+static void find_value(const struct slow_making *making, const struct slow_method *m, struct slow_row *row)
+{
+    uint32_t first = m->n - row->n_slow;
+    for (uint32_t i = first; i < m->n && row->value == NULL; i++) {
+        uint32_t n = n_with(m, first, m->calls[i].of.value);
+        const struct trace_value *value = trace_value(making->pass->reader, m->calls[i].of.value);
+        if (2 * n <= row->n_slow || value == NULL || value->method != row->method)
+            continue;
+        row->value_share = (double)n_with(m, 0, value->id) / m->n;
+        row->n_slow_value = n;
+        row->value = n >= 2 * row->value_share * row->n_slow ? value : NULL;
+    }
+}
+
 static struct slow_row make_row(struct slow_making *making, uint32_t method)
 {
     const struct slow_calls *calls = making->pass->slow_calls;
@@ -145,6 +169,7 @@ static struct slow_row make_row(struct slow_making *making, uint32_t method)
     row.slow_ns = mean_of(making, m, m->n - row.n_slow, m->n, 1, row.parts_ns);
     row.middle_ns = mean_of(making, m, (m->n - n_middle) / 2, (m->n - n_middle) / 2 + n_middle, -1, row.parts_ns);
     row.lock = most_waited(making);
+    find_value(making, m, &row);
     return row;
 }
 

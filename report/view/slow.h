@@ -26,6 +26,9 @@ struct slow_row {
     double p50_ns, p99_ns, longest_ns; /* of all */
     double slow_ns, middle_ns;         /* means of the slowest, and of those in the middle */
     double parts_ns[SLOW_PARTS];       /* of slow_ns - middle_ns, which they add up to; some may be negative */
+    const struct trace_value *value;   /* that most of the slowest have; NULL: none, or the argument is not recorded */
+    uint32_t n_slow_value;             /* of n_slow */
+    double value_share;                /* of all calls, those with it */
     const struct wait_row *lock;       /* that the slowest waited for most; NULL: none, or not known */
 };
 

@@ -5,7 +5,8 @@
 
 /* A row as it is printed. */
 struct slow_line {
-    const char *label, *because;
+    const char *label, *because, *value; /* value: TABLE_NO_WORDS: none stands out */
+    double n_slow_value, value_share;
     double p50_ns, p99_ns, longest_ns, slow_ns, above_ns;
     uint64_t calls;
     double parts_ns[SLOW_PARTS];
@@ -23,6 +24,9 @@ static const struct table_column columns[] = {
 static const struct table_column data_columns[] = {
     { "slowest_ns", NULL, TABLE_NS, SLOW(slow_ns), .width = COLUMN_DATA },
     { "because", NULL, TABLE_TEXT, SLOW(because), .width = COLUMN_DATA },
+    { "value", NULL, TABLE_TEXT, SLOW(value), .width = COLUMN_DATA },
+    { "slowest_with_value", NULL, TABLE_COUNT, SLOW(n_slow_value), .width = COLUMN_DATA },
+    { "value_share", NULL, TABLE_SHARE, SLOW(value_share), .width = COLUMN_DATA },
     { "class", NULL, TABLE_TEXT, SLOW(name.class_name), .width = COLUMN_DATA },
     { "method", NULL, TABLE_TEXT, SLOW(name.method), .width = COLUMN_DATA },
     { "descriptor", NULL, TABLE_TEXT, SLOW(name.descriptor), .width = COLUMN_DATA },
@@ -88,6 +92,9 @@ static const char *because(const struct view_pass *pass, const struct slow_row *
         words = arena_printf(arena, "%s%s%s %s", words, words[0] == '\0' ? "" : ", ", time,
                              part_words(pass, row, i, arena));
     }
+    if (row->value != NULL && words[0] != '\0')
+        words = arena_printf(arena, "%s; %u of %u have the value '%s', as %.3g %% of all calls have", words,
+                             row->n_slow_value, row->n_slow, trace_value_text(row->value), 100 * row->value_share);
     return words;
 }
 
@@ -133,6 +140,9 @@ static struct slow_line line_of(const struct view_pass *pass, const struct repor
 {
     struct slow_line line = { .label = label,
                               .because = because(pass, row, source->arena),
+                              .value = row->value == NULL ? TABLE_NO_WORDS : trace_value_text(row->value),
+                              .n_slow_value = row->value == NULL ? (double)TABLE_NONE : (double)row->n_slow_value,
+                              .value_share = row->value == NULL ? (double)TABLE_NONE : row->value_share,
                               .calls = row->calls,
                               .p50_ns = row->p50_ns,
                               .p99_ns = row->p99_ns,

@@ -11,8 +11,9 @@ for method in steady sleeps enters locks takes reads collects computes; do
     told+=(--argument "Tail.$method(1)")
 done
 
-# judge: of the view in JSON, a line for each planted method: its name, whether its part is the largest (the machine's
-# run queue is nobody's plan), how long that is in percent of what is planted, whether the parts add up, and why.
+# judge: of the view in JSON, two lines for each planted method: the argument that its slow calls have, if it is seldom
+# otherwise; and its name, whether its part is the largest (the machine's run queue is nobody's plan), how long that is
+# in percent of what is planted, whether the parts add up, and why.
 judge() {
     python3 -c '
 import json, sys
@@ -28,6 +29,8 @@ for row in json.load(sys.stdin)["rows"]:
     del parts["run_queue"]
     most = max(parts, key=parts.get)
     part = 100 * parts[cause if cause else most] / (1e6 * float(sys.argv[1]))
+    if row["value"] is not None and row["value_share"] < 0.1:
+        print("value of", row["method"], row["value"])
     print(row["method"], "largest" if most == cause else most, int(part), sums, row["because"])' $ms
 }
 
@@ -47,9 +50,11 @@ for jdk in $(jdks); do
         '^collects largest [0-9]+ adds up'
     matches "$v: who holds the monitor is said" "$(cat "$SCRATCH/judged")" \
         '^enters .*waiting for a monitor \(Object\) that Tail.refresh holds'
+    for method in sleeps computes; do
+        matches "$v: $method: the slowest have the argument that makes them slow" "$(cat "$SCRATCH/judged")" \
+            "^value of $method true\$"
+    done
     matches "$v: calls without a tail have no part that is planted" "$(cat "$SCRATCH/judged")" \
         '^steady (cpu|not_known) [0-9] '
 done
-rm "$SCRATCH/tail.dat"
-
 done_testing

@@ -40,8 +40,13 @@ static void write_kernel(struct maker *m)
     write_off(m, slow_start(MIXED) + 305, slow_start(MIXED) + 345, TRACE_CPU_PREEMPTED);
 }
 
+/* Calls of one method are told apart: the slow one, and two others in a hundred, are for /big. */
+enum { BIG = 50, SMALL_ONE };
+
 static void write_call(struct maker *m, uint32_t method, uint64_t start, bool is_slow)
 {
+    if (method == COMPUTED)
+        method = is_slow || start / SLOT % 50 == 7 ? BIG : SMALL_ONE;
     STEPS(m, 0, ENTER(method, start), EXIT(method, start + (is_slow ? 510 : 10)));
 }
 
@@ -72,6 +77,8 @@ static void write_trace(struct maker *m)
     maker_thread(m, 0, "main", true);
     for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++)
         maker_method(m, i, "shop/Shop", names[i], "()V");
+    maker_must(m, trace_write_value(m->writer, &(struct trace_value){ BIG, COMPUTED, VALUE_TEXT, "/big" }, &m->err));
+    maker_must(m, trace_write_value(m->writer, &(struct trace_value){ SMALL_ONE, COMPUTED, VALUE_TEXT, "/" }, &m->err));
     write_kernel(m);
     for (uint32_t i = 0; i < METHODS * CALLS; i++)
         write_call(m, i / CALLS, i * SLOT + 100, i / CALLS != STEADY && i % CALLS == CALLS / 2);
@@ -145,6 +152,10 @@ static void test_table(const struct view_pass *pass)
     CHECK("a sentence says why", text != NULL && strstr(text, "Shop.mixed: the slowest 1 % take 500 us more than the "
                                                               "median, 10.0 us: 260 us CPU time, 200 us waiting for a "
                                                               "monitor (Tariffs), 40.0 us run queue\n") != NULL);
+    CHECK("and which argument the slow calls have",
+          text != NULL &&
+              strstr(text, "Shop.computed: the slowest 1 % take 500 us more than the median, 10.0 us: "
+                           "500 us CPU time; 1 of 1 have the value '/big', as 3 % of all calls have\n") != NULL);
     CHECK("there is none of a method without a tail", text != NULL && strstr(text, "Shop.steady:") == NULL);
     CHECK("causes that no phase has are not in text", text != NULL && strstr(text, "Socket") == NULL);
     const char *csv = printed(&table, CSV, &arena);
