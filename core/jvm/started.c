@@ -37,16 +37,17 @@ static bool is_launcher(const char *words)
  */
 static bool is_tool(pid_t pid)
 {
-    char link[64], program[PATH_MAX + 8];
+    char link[64], program[PATH_MAX + 64];
     struct stat java;
     struct jvm_mapped library;
     snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
-    ssize_t n = readlink(link, program, PATH_MAX - 1);
+    int root = snprintf(program, sizeof program, "/proc/%d/root", (int)pid);
+    ssize_t n = readlink(link, program + root, PATH_MAX - 1);
     if (n <= 0)
         return false;
-    program[n] = '\0';
+    program[root + n] = '\0';
     char *slash = strrchr(program, '/');
-    if (slash == NULL || jvm_flags_prefix(program) != NULL)
+    if (jvm_flags_prefix(program + root) != NULL)
         return false;
     memcpy(slash + 1, "java", sizeof "java");
     return lstat(program, &java) == 0 && S_ISREG(java.st_mode) && jvm_mapped_find(pid, "/libjli.so", &library) == 1;
