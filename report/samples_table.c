@@ -132,14 +132,18 @@ double samples_missing(double cpu_ns, double sampled_ns, double period_ns)
     return missing_ns > 0.05 * cpu_ns && missing_ns > 3 * sqrt(cpu_ns * period_ns) ? missing_ns : 0;
 }
 
-const char *samples_missing_words(double cpu_ns, double missing_ns, bool is_polled, struct arena *arena)
+const char *samples_missing_words(double cpu_ns, double missing_ns, enum samples_way way, struct arena *arena)
 {
+    static const char *const causes[] = {
+        [SAMPLES_OF_THREADS] = "a thread that uses less CPU time than one sampling period gets no sample; run as root, "
+                               "with a clock as the only event, to sample CPUs instead of threads",
+        [SAMPLES_OF_CPUS] = "samples were lost, or the CPUs' clocks interrupted late",
+        [SAMPLES_POLLED] = "polling misses the JVM's own threads and threads that end between two polls",
+    };
     char missing[64];
     table_format_ns(missing_ns, missing, sizeof missing);
     return arena_printf(arena, "%.0f %% of the CPU time (%s) was not sampled: %s", 100 * missing_ns / cpu_ns, missing,
-                        is_polled ? "polling misses the JVM's own threads and threads that end between two polls"
-                                  : "a thread that uses less CPU time than one sampling period gets no sample; run as "
-                                    "root, with a clock as the only event, to sample CPUs instead of threads");
+                        causes[way]);
 }
 
 static double missing_ns(const struct samples_source *source)
@@ -389,6 +393,9 @@ void samples_tell_coverage(const struct samples_source *source, struct table *ta
     if (cpu_ns == 0 || source->period_ns == 0)
         return;
     table_metadata_number(table, "unsampled_share", fmax(0, 1 - sampled_ns / cpu_ns), NULL);
+    enum samples_way way = source->is_polled            ? SAMPLES_POLLED
+                           : source->profile->is_halved ? SAMPLES_OF_CPUS
+                                                        : SAMPLES_OF_THREADS;
     if (missing_ns(source) > 0)
-        table_doubt(table, samples_missing_words(cpu_ns, missing_ns(source), source->is_polled, table->arena));
+        table_doubt(table, samples_missing_words(cpu_ns, missing_ns(source), way, table->arena));
 }

@@ -48,7 +48,8 @@ unsigned samples_conditions(const struct samples_source *source);
  * moments, three times the square root may be missing.  And how a note says it.
  */
 double samples_missing(double cpu_ns, double sampled_ns, double period_ns);
-const char *samples_missing_words(double cpu_ns, double missing_ns, bool is_polled, struct arena *arena);
+enum samples_way { SAMPLES_OF_THREADS, SAMPLES_OF_CPUS, SAMPLES_POLLED };
+const char *samples_missing_words(double cpu_ns, double missing_ns, enum samples_way way, struct arena *arena);
 
 /* The same of a profile: a note, and its metadata. */
 void samples_tell_coverage(const struct samples_source *source, struct table *table);

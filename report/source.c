@@ -247,9 +247,11 @@ static void unsampled(const struct report_source *source, struct table *table)
     double period_ns = info_ns(source, INFO_SAMPLE_PERIOD_NS);
     double missing_ns =
         info_text(source->reader, INFO_SAMPLE_SAMPLED_NS) == NULL ? 0 : samples_missing(cpu_ns, sampled_ns, period_ns);
-    bool is_polled = info_text(source->reader, INFO_SAMPLE_MECHANISM) != NULL;
+    enum samples_way way = info_text(source->reader, INFO_SAMPLE_MECHANISM) != NULL ? SAMPLES_POLLED
+                           : info_text(source->reader, INFO_SAMPLE_HALVES) != NULL  ? SAMPLES_OF_CPUS
+                                                                                    : SAMPLES_OF_THREADS;
     if (missing_ns > 0)
-        table_doubt(table, samples_missing_words(cpu_ns, missing_ns, is_polled, source->arena));
+        table_doubt(table, samples_missing_words(cpu_ns, missing_ns, way, source->arena));
 }
 
 void report_losses(const struct report_source *source, struct table *table)

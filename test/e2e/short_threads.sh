@@ -5,6 +5,7 @@
 needs_command sample
 
 jdk=$(first_jdk)
+java=("$jdk/bin/java" -XX:TieredStopAtLevel=1 -cp "$classes" target.ShortThreads)
 
 # value KEY: the number or word of the metadata in $said, which is JSON.
 value() {
@@ -18,17 +19,34 @@ share() {
         is_it && $1 == "\"time_share\":" { print $2 + 0 }' <<< "$said"
 }
 
-# begin ARGUMENT...: starts a program as the user that $as makes it.
+# Starts the tasks as the user that $as makes it.
 begin() {
-    start "$SCRATCH/out" "${as[@]}" "$jdk/bin/java" -XX:TieredStopAtLevel=1 -cp "$classes" target.ShortThreads "$@"
+    start "$SCRATCH/out" "${as[@]}" "${java[@]}"
     wait_for 60 grep -q READY "$SCRATCH/out"
     sleep 0.3 # the loops are compiled
 }
 
-# is_covered CLAIM: the CPU time has samples, but for chance.
+# is_covered CLAIM: 95 % of the CPU time has samples, but for chance (three standard deviations) and lost samples.
 is_covered() {
-    holds "$1 have samples for their CPU time: none for $(value unsampled_share)" \
-        awk -v u="$(value unsampled_share)" 'BEGIN { exit !(u < 0.25) }'
+    holds "$1 have samples for 95 % of their CPU time: none for $(value unsampled_share) ($(value samples) samples)" \
+        awk -v u="$(value unsampled_share)" -v n="$(value samples)" \
+        -v lost="$(grep -o '[0-9]* samples were lost' <<< "$said" | head -n 1)" \
+        'BEGIN { exit !(n > 0 && u < 0.05 + 3 / sqrt(n) + lost / (n + lost)) }'
+}
+
+# is_in_proportion CLAIM: the shares of two methods, against the clocks of their threads.
+is_in_proportion() {
+    local truth
+    truth=$(sed -n 's/^CPU //p' <<< "$said")
+    holds "$1: in the right proportions: $(share ShortThreads.task) to $(share ShortThreads.between), by clocks $truth" \
+        awk -v t="$(share ShortThreads.task)" -v b="$(share ShortThreads.between)" -v n="$(value samples)" \
+        -v truth="$truth" 'BEGIN {
+            split(truth, ns, " ")
+            is = t / (t + b)
+            was = ns[1] / (ns[1] + ns[2])
+            off = is > was ? is - was : was - is
+            exit !(off < 0.03 + 3 * sqrt(was * (1 - was) / (n * (t + b))))
+        }'
 }
 
 as=()
@@ -36,9 +54,6 @@ begin
 said=$("$mmprof" sample -p "$pid" -F 997 -d 1 --json 2>&1)
 if [ "$(value sampling_scope)" = cpus ]; then
     is_covered "tasks with a thread each"
-    holds "in the right proportions: $(share ShortThreads.task) to $(share ShortThreads.between)" \
-        awk -v t="$(share ShortThreads.task)" -v b="$(share ShortThreads.between)" \
-        'BEGIN { exit !(t / (t + b) > 0.65 && t / (t + b) < 0.92) }'
     "$mmprof" record -q -d 1 -o "$SCRATCH/record.dat" -p "$pid"
     said=$("$mmprof" report "$SCRATCH/record.dat" 2>&1)
     matches "'mmprof record' has a row of their method" "$said" '^ShortThreads\.(task|work|lambda|startTask)'
@@ -49,22 +64,23 @@ matches "polling says how much has none" "$("$mmprof" sample --mechanism polling
     '[0-9]+ % of the CPU time \(.*\) was not sampled: polling misses'
 stop "$pid"
 
-begin 1000
-said=$("$mmprof" sample -p "$pid" -F 997 -d 1 --json 2>&1)
-if [ "$(value sampling_scope)" = cpus ]; then
-    is_covered "a thousand threads that mostly sleep"
-else
-    skip "a thousand threads that mostly sleep have samples" "events of whole CPUs are not allowed"
-fi
-stop "$pid"
+# whole_run WHAT COMMAND...: one that ends by itself
+whole_run() {
+    local what=$1
+    shift
+    said=$("$mmprof" sample -F 997 --json -- "$@" 2>&1)
+    if [ "$(value sampling_scope)" = cpus ]; then
+        is_covered "$what"
+        is_in_proportion "$what"
+        is "$what: what has none is not said to be of threads with too little time" \
+            "$(grep -c 'less CPU time than one' <<< "$said")" 0
+    else
+        skip "$what have samples for 95 % of their CPU time" "events of whole CPUs are not allowed"
+    fi
+}
 
-said=$("$mmprof" sample -F 997 --json -- sh -c "'$jdk/bin/java' -XX:TieredStopAtLevel=1 -cp '$classes' \
-    target.ShortThreads 0 1; exit 0" 2>&1)
-if [ "$(value sampling_scope)" = cpus ]; then
-    is_covered "tasks of a JVM that a script starts"
-else
-    skip "tasks of a JVM that a script starts have samples" "events of whole CPUs are not allowed"
-fi
+whole_run "a thousand threads that mostly sleep" "${java[@]}" 1000 4
+whole_run "tasks of a JVM that a script starts" sh -c '"$@"; exit 0' - "${java[@]}" 0 2
 
 # Others than root sample each thread by itself.
 if [ "$(id -u)" != 0 ] || ! command -v setpriv > "$SCRATCH/which"; then
