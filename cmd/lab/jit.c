@@ -105,7 +105,7 @@ static char *read_text(struct jit_options *o, const struct memory_file *file, si
 {
     char *text = memory_file_read(file, FILE_BYTES_MAX, &o->arena, n, o->argv[0], "no JVM has counted anything", err);
     if (text == NULL)
-        err_next(err, "give a command that starts a JVM (HotSpot 11 or later), and no agent that samples allocations");
+        err_next(err, "give a command that starts a HotSpot JVM (JDK 8 or later)");
     return text;
 }
 

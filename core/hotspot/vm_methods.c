@@ -264,14 +264,14 @@ static bool has_lines(struct vm *vm, const uint8_t *header, size_t n)
     return (flags & HAS_LINES) != 0;
 }
 
-/* What is behind the header: bytecodes, then line numbers. */
+/* What is behind the header: bytecodes, then line numbers, which methods without bytecodes have not. */
 static bool take_lines(struct vm *vm, struct vm_method *method, const uint8_t *bytes, size_t n)
 {
     struct vm_methods *at = &vm->methods;
-    size_t lines = at->constant_bytes + vm_number(bytes, n, at->code_size, 2);
+    size_t n_code = (size_t)vm_number(bytes, n, at->code_size, 2), lines = at->constant_bytes + n_code;
     bool is_bad = false;
     method->n_lines = 0;
-    if (has_lines(vm, bytes, n))
+    if (n_code > 0 && has_lines(vm, bytes, n))
         method->n_lines = lines > n ? 0
                                     : line_stream_read(bytes + lines, n - lines, vm_excluded_digits(vm), method->lines,
                                                        CODE_LINES_MAX, &is_bad);

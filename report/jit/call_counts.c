@@ -363,6 +363,18 @@ static int refuse(const char *name, const char *why, struct err *err)
     return err_next(err, "run it again, and let the JVM end by itself");
 }
 
+/* What the agent says in place of what it would have counted (core/agent/lab/lab.h). */
+static int refuse_jvm(const char *name, const char *why, struct err *err)
+{
+    if (strcmp(why, "old") == 0) {
+        err_set(err, "the JVM of '%s' cannot tell of each object that it creates: JVMTI has that event since JDK 11",
+                name);
+        return err_next(err, "run it on JDK 11 or later; --calls and --receivers work on older ones, too");
+    }
+    err_set(err, "another agent in the JVM of '%s' samples allocations, and the JVM tells only one of them", name);
+    return err_next(err, "start it without that agent");
+}
+
 int counted_text_read(char *text, size_t n, const char *first_line, const char *name, counted_line_fn *fn,
                       void *context, struct err *err)
 {
@@ -377,6 +389,8 @@ int counted_text_read(char *text, size_t n, const char *first_line, const char *
             return refuse(name, "damaged or cut", err);
         *stop = '\0';
         size_t n_words = split(line, words);
+        if (n_words == 2 && strcmp(words[0], "refused") == 0)
+            return refuse_jvm(name, words[1], err);
         has_ended = strcmp(words[0], "end") == 0;
         if (!fn(context, words, n_words, has_ended))
             return refuse(name, "damaged", err);

@@ -38,7 +38,7 @@ is_covered() {
 is_in_proportion() {
     local truth
     truth=$(sed -n 's/^CPU //p' <<< "$said")
-    holds "$1: in the right proportions: $(share ShortThreads.task) to $(share ShortThreads.between), by clocks $truth" \
+    holds "$1: in the right proportions: $(share ShortThreads.task) to $(share ShortThreads.between), clocks: $truth" \
         awk -v t="$(share ShortThreads.task)" -v b="$(share ShortThreads.between)" -v n="$(value samples)" \
         -v truth="$truth" 'BEGIN {
             split(truth, ns, " ")

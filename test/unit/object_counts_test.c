@@ -45,28 +45,32 @@ static void test_table(void)
 static void test_refused(void)
 {
     static const struct {
-        const char *claim, *text;
+        const char *claim, *text, *why;
     } rows[] = {
-        { "no text is refused", "" },
-        { "a later version is refused", "mmprof-objects 2\nend 0 0\n" },
-        { "text without an end is refused", "mmprof-objects 1\n" },
-        { "a cut line is refused", "mmprof-objects 1\nend 0 0" },
-        { "an end without bytes is refused", "mmprof-objects 1\nend 0\n" },
-        { "text behind the end is refused", "mmprof-objects 1\nend 0 0\nend 0 0\n" },
-        { "a site with a word too few is refused", "mmprof-objects 1\n1 24 A B c ()V 1\nend 1 24\n" },
-        { "a site with a word too many is refused", "mmprof-objects 1\n1 24 A B c ()V 1 1 1\nend 1 24\n" },
-        { "less than no object is refused", "mmprof-objects 1\n-1 24 A B c ()V 1 1\nend 1 24\n" },
-        { "a bytecode before the first is refused", "mmprof-objects 1\n1 24 A B c ()V -2 1\nend 1 24\n" },
-        { "a bytecode that no method has is refused", "mmprof-objects 1\n1 24 A B c ()V 99999999999 1\nend 1 24\n" },
-        { "a class without a name is refused", "mmprof-objects 1\n1 24  B c ()V 1 1\nend 1 24\n" },
+        { "a JVM without the event is refused", "mmprof-objects 1\nrefused old\n", "since JDK 11" },
+        { "a JVM whose event another agent has is refused", "mmprof-objects 1\nrefused taken\n", "another agent" },
+        { "no text is refused", "", NULL },
+        { "a later version is refused", "mmprof-objects 2\nend 0 0\n", NULL },
+        { "text without an end is refused", "mmprof-objects 1\n", NULL },
+        { "a cut line is refused", "mmprof-objects 1\nend 0 0", NULL },
+        { "an end without bytes is refused", "mmprof-objects 1\nend 0\n", NULL },
+        { "text behind the end is refused", "mmprof-objects 1\nend 0 0\nend 0 0\n", NULL },
+        { "a site with a word too few is refused", "mmprof-objects 1\n1 24 A B c ()V 1\nend 1 24\n", NULL },
+        { "a site with a word too many is refused", "mmprof-objects 1\n1 24 A B c ()V 1 1 1\nend 1 24\n", NULL },
+        { "less than no object is refused", "mmprof-objects 1\n-1 24 A B c ()V 1 1\nend 1 24\n", NULL },
+        { "a bytecode before the first is refused", "mmprof-objects 1\n1 24 A B c ()V -2 1\nend 1 24\n", NULL },
+        { "a bytecode that no method has is refused", "mmprof-objects 1\n1 24 A B c ()V 99999999999 1\nend 1 24\n",
+          NULL },
+        { "a class without a name is refused", "mmprof-objects 1\n1 24  B c ()V 1 1\nend 1 24\n", NULL },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct arena arena = { 0 };
         struct object_counts counts;
         struct err err = { "" };
         object_counts_init(&counts, &arena);
-        CHECK(rows[i].claim,
-              read_text(&counts, OBJECTS_ON_HEAP, rows[i].text, &err) < 0 && strstr(err.text, "next:") != NULL);
+        CHECK(rows[i].claim, read_text(&counts, OBJECTS_ON_HEAP, rows[i].text, &err) < 0 &&
+                                 strstr(err.text, "next:") != NULL &&
+                                 strstr(err.text, rows[i].why == NULL ? "" : rows[i].why) != NULL);
         object_counts_free(&counts);
         arena_free(&arena);
     }

@@ -200,7 +200,7 @@ static bool listen(jvmtiEnv *jvmti)
 void count_entries_start(JavaVM *vm, const struct count_entries_kind *kind, const char *path, uint32_t interval)
 {
     jvmtiEnv *jvmti;
-    if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK ||
+    if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2) != JNI_OK ||
         (entries.fd = counted_file_take(path, kind->first_line)) < 0)
         return;
     entries.kind = kind;

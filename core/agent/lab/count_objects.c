@@ -236,12 +236,23 @@ static bool listen(jvmtiEnv *jvmti, const char *method, uint32_t nth)
            (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL) == JVMTI_ERROR_NONE;
 }
 
+/* The JVM knows no such event, or another agent has it. */
+static void refuse(const char *why)
+{
+    dprintf(counts.fd, "refused %s\n", why);
+    close(counts.fd);
+    counts.fd = -1;
+}
+
 void count_objects_start(JavaVM *vm, const char *path, const char *method, uint32_t nth)
 {
     jvmtiEnv *jvmti;
-    if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK ||
-        (counts.fd = counted_file_take(path, FIRST_LINE)) < 0)
+    if ((counts.fd = counted_file_take(path, FIRST_LINE)) < 0)
         return;
-    if (!listen(jvmti, method, nth))
+    if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK) {
+        refuse("old");
+    } else if (!listen(jvmti, method, nth)) {
         (*jvmti)->DisposeEnvironment(jvmti);
+        refuse("taken");
+    }
 }

@@ -76,13 +76,15 @@ void track_objects_start(JavaVM *vm, jint interval);
  *     ...
  *     end OBJECTS BYTES
  *
+ * or, in place of all but the first, 'refused old' where the JVM tells of no objects (before JDK 11), and 'refused
+ * taken' where another agent has its events.
+ *
  * CLASS is internal ("[B", "java/lang/String"); a method that is not known is "- - -"; BYTECODE is -1 and LINE 0 where
  * they are not known.
  */
 
 /*
  * At the JVM's start.  path: of a file that is there; the first JVM that comes writes to it, others leave it as it is.
- * Where the JVM does not tell of objects, it starts all the same, and the file says nothing.
  *
  * method  a pattern: only from its call number nth to the next one (count_entries.h); NULL: from main on.
  */
