@@ -294,7 +294,7 @@ int samples_write_folded(const struct samples_source *source, struct arena *aren
 #define INDENT_MAX 60u /* deeper contexts are not indented further */
 
 struct tree_row {
-    double share, site;
+    double share, self, site, n_calls;
     uint64_t n_samples;
     uint32_t depth;
     const char *label;
@@ -303,10 +303,16 @@ struct tree_row {
 
 #define TREE(member) FROM(struct tree_row, member)
 
+/* Conditions of columns, besides those of report/sample_cells.h. */
+enum { TREE_CALLS = 16, TREE_SITES = 32 };
+
 static const struct table_column tree_columns[] = {
-    { "total_share", "Total (%)", TABLE_SHARE, TREE(share) },
+    { "time_share", "Time (%)", TABLE_SHARE, TREE(share), .when = SAMPLES_TIME },
+    { "share", "Share (%)", TABLE_SHARE, TREE(share), .when = SAMPLES_EVENT },
+    { "self_share", "Self (%)", TABLE_SHARE, TREE(self) },
     { "samples", "Samples", TABLE_COUNT, TREE(n_samples) },
-    { "call_site", "At bytecode", TABLE_COUNT, TREE(site), .when = 1 },
+    { "calls_at_least", "Calls (at least)", TABLE_COUNT, TREE(n_calls), .when = TREE_CALLS },
+    { "call_site", "At bytecode", TABLE_COUNT, TREE(site), .when = TREE_SITES },
     { "label", "Method", TABLE_TEXT, TREE(label) },
     { "depth", NULL, TABLE_COUNT, TREE(depth), .width = COLUMN_DATA },
     { "class", NULL, TABLE_TEXT, TREE(name.class_name), .width = COLUMN_DATA },
@@ -353,6 +359,8 @@ static void add_below(const struct tree_making *making, uint32_t node, uint32_t 
     while ((child = next_child(making, node, child)) != 0) {
         const struct context_node *at = &making->nodes[child];
         const struct tree_row row = { .share = share_of(making, child),
+                                      .self = (double)(at->own.ns + at->purged.ns) / making->weight,
+                                      .n_calls = context_tree_calls(at),
                                       .site = at->site >= 0 ? (double)at->site : (double)TABLE_NONE,
                                       .n_samples = at->total.n_samples,
                                       .depth = depth,
@@ -370,7 +378,9 @@ void samples_tree_table(const struct samples_source *source, const struct sample
     struct context_tree merged = { .nodes = NULL }, *tree = &source->profile->tree;
     const char **labels = java_names_labels(arena, source->names, source->n_names);
     table_begin(table, arena);
-    TABLE_COLUMNS(table, tree_columns, options->call_sites ? 1 : 2);
+    TABLE_COLUMNS(table, tree_columns,
+                  samples_conditions(source) | (source->knows_calls ? TREE_CALLS : 0) |
+                      (options->call_sites ? TREE_SITES : 0));
     table->has_order = true;
     add_program(source, table);
     if (options->call_sites)

@@ -175,6 +175,20 @@ static void count_methods(struct sample_profile *profile, uint32_t block, const 
         add_total(profile, &profile->no_method, block, sample);
 }
 
+/* Of the contexts of a sample, which ends in a node. */
+static void count_calls(struct sample_profile *profile, uint32_t node, const struct profile_sample *sample)
+{
+    struct context_node *nodes = profile->tree.nodes;
+    for (uint32_t i = 0; node != 0 && sample->n - i > sample->new_first; i++) {
+        if (sample->methods[i] == CONTEXT_NONE)
+            continue;
+        if (nodes[node].method != sample->methods[i])
+            return; /* the tree had no room for all */
+        nodes[node].n_calls += sample->n - 1 - i < sample->new_after;
+        node = nodes[node].parent;
+    }
+}
+
 void sample_profile_add(struct sample_profile *profile, const struct profile_sample *sample)
 {
     uint32_t block = block_of(profile, sample->time_ns);
@@ -194,6 +208,8 @@ void sample_profile_add(struct sample_profile *profile, const struct profile_sam
     uint32_t node = context_tree_add(&profile->tree, sample->tid, sample->n_same, sample->methods, sample->bytecodes,
                                      sample->n, sample->ns);
     profile->tree.nodes[node].own.n_samples += sample->n_alike;
+    if (sample->new_after > sample->new_first)
+        count_calls(profile, node, sample);
     count_methods(profile, block, sample);
 }
 

@@ -364,6 +364,12 @@ uint32_t context_tree_add(struct context_tree *tree, int32_t tid, uint32_t n_sam
 
 /* ---- without call sites ---- */
 
+uint32_t context_tree_calls(const struct context_node *node)
+{
+    return node->n_calls == 0 ? 1 : node->n_calls;
+}
+
+/* Calls from different call sites are different ones. */
 void context_tree_merge_sites(const struct context_tree *tree, struct context_tree *merged)
 {
     uint32_t *at = xcalloc(tree->n, sizeof *at), node = 0;
@@ -373,6 +379,7 @@ void context_tree_merge_sites(const struct context_tree *tree, struct context_tr
         const struct context_node *from = &tree->nodes[node];
         if (node != 0)
             at[node] = enter(merged, at[from->parent], from->method, -1);
+        merged->nodes[at[node]].n_calls += context_tree_calls(from);
         add_weight(&merged->nodes[at[node]].own, &from->own);
         add_weight(&merged->nodes[at[node]].purged, &from->purged);
         node = context_tree_next(tree, node);

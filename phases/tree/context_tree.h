@@ -38,6 +38,7 @@ struct context_node {
     int32_t site;                                 /* index of the bytecode in the caller's method; -1: not known */
     uint32_t parent, first_child, next, previous; /* nodes; 0: none */
     uint32_t n_entered;                           /* samples in which this frame was another one than in the last */
+    uint32_t n_calls;                             /* the user's: of those that samples prove to be different ones */
     bool is_held;                                 /* not to be purged */
     bool is_wide;                                 /* by_call has all of its callees */
     struct context_weight own, purged;
@@ -85,6 +86,9 @@ uint32_t context_tree_add(struct context_tree *tree, int32_t tid, uint32_t n_sam
 
 /* Set all nodes' totals. */
 void context_tree_sum(struct context_tree *tree);
+
+/* Calls that samples were in, at least. */
+uint32_t context_tree_calls(const struct context_node *node);
 
 /*
  * The same contexts with the call sites of each method in its caller as one (-1), in a tree of its own with its totals.

@@ -271,8 +271,8 @@ sample --html "$SCRATCH/page.html" --tree -F 199 -- "$jdk/bin/java" -cp "$classe
 is "the tree is a page: exit status, and what is printed" "$status$said$errors" 0
 matches "and has the methods" "$(cat "$SCRATCH/page.html")" '"Faults.main'
 sample --tree --csv -F 199 -- "$jdk/bin/java" -Xint -cp "$classes" target.Faults 0.2
-matches "the tree is CSV, too" "$said" '^kind,total_share,samples,label,depth,.*
-context,[01][.0-9]*,[0-9]+,Faults.main,0,target.Faults,main,'
+matches "the tree is CSV, too" "$said" '^kind,time_share,self_share,samples,calls_at_least,label,depth,.*
+context,[01][.0-9]*,[0-9.e-]*,[0-9]+,1,Faults.main,0,target.Faults,main,'
 
 sample --mechanism polling -F 199 -- "$jdk/bin/java" -cp "$classes" target.Faults 0.4
 is "--mechanism polling: the agent samples a program to its end" "$status$errors" 0

@@ -144,6 +144,11 @@ static void test_calls(void)
     sample.methods = (const uint32_t[]){ 3, 1, 1, 0 };
     sample_profile_add(&profile, &sample);
     CHECK("what was seen was called", sample_profile_calls(&profile, 3) == 1 && sample_profile_calls(&profile, 9) == 0);
+    char calls[64] = "";
+    for (uint32_t i = 0; (i = context_tree_next(&profile.tree, i)) != 0;)
+        snprintf(calls + strlen(calls), sizeof calls - strlen(calls), " %u:%u", profile.tree.nodes[i].method,
+                 context_tree_calls(&profile.tree.nodes[i]));
+    CHECK("contexts have those of their own", strcmp(calls, " 0:1 1:1 1:3 2:2 3:1") == 0);
     sample_profile_free(&profile);
 }
 
