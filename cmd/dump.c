@@ -15,6 +15,7 @@
 #include "cmd/terminal.h"
 #include "cmd/trace_argument.h"
 
+#include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 
 #include <sys/stat.h>
@@ -235,11 +236,10 @@ static void dump_event(struct dump *dump, const struct trace_event *event)
 static void name_jit_method(struct dump *dump, const struct jit_event *event)
 {
     if (dump->jit_names == NULL)
-        dump->jit_names = calloc(JIT_MAX_METHODS, sizeof *dump->jit_names);
-    if (dump->jit_names != NULL)
-        dump->jit_names[event->method] =
-            arena_printf(&dump->jit_arena, "%.*s.%.*s%.*s", (int)event->class_name.n, event->class_name.at,
-                         (int)event->name.n, event->name.at, (int)event->descriptor.n, event->descriptor.at);
+        dump->jit_names = xcalloc(JIT_MAX_METHODS, sizeof *dump->jit_names);
+    dump->jit_names[event->method] =
+        arena_printf(&dump->jit_arena, "%.*s.%.*s%.*s", (int)event->class_name.n, event->class_name.at,
+                     (int)event->name.n, event->name.at, (int)event->descriptor.n, event->descriptor.at);
 }
 
 static void put_jit_method(const struct dump *dump, uint32_t number)

@@ -171,8 +171,8 @@ static void add_old(const struct record_files *files, DIR *directory, const char
         fstatat(dirfd(directory), name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
         return;
     xgrow(old->all, old->room, old->n + 1);
-    old->all[old->n] = (struct old_file){ strdup(name), status.st_mtim, (uint64_t)status.st_size };
-    old->n += old->all[old->n].name != NULL;
+    old->all[old->n] = (struct old_file){ xstrdup(name), status.st_mtim, (uint64_t)status.st_size };
+    old->n++;
 }
 
 static void remove_old(const struct record_files *files)

@@ -2,6 +2,7 @@
 
 #include "core/base/plain_file.h"
 #include "core/base/text.h"
+#include "core/base/xalloc.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -120,12 +121,11 @@ int record_finish_open(struct record_finish *finish, const struct options_list *
 
 void record_finish_file(struct record_finish *finish, const char *part, const char *path)
 {
-    struct finish_job *job = calloc(1, sizeof *job);
-    if (job == NULL || !start_thread(finish)) {
-        free(job);
+    if (!start_thread(finish)) {
         give_name(part, path);
         return;
     }
+    struct finish_job *job = xcalloc(1, sizeof *job);
     snprintf(job->part, sizeof job->part, "%s", part);
     snprintf(job->path, sizeof job->path, "%s", path);
     pthread_mutex_lock(&finish->lock);

@@ -58,7 +58,7 @@ static bool is_directory(const char *path)
 /* Returns whether it is there. */
 static bool add_trace(struct traces_found *found, const char *path)
 {
-    if (path == NULL || access(path, F_OK) < 0)
+    if (access(path, F_OK) < 0)
         return false;
     found->is_full = found->is_full || found->n == found->max;
     if (!found->is_full)
@@ -83,7 +83,7 @@ static bool add_directory(struct traces_found *found, const char *dir)
     const char *slash = dir[0] == '\0' || dir[strlen(dir) - 1] == '/' ? "" : "/";
     const char *profile = arena_printf(found->arena, "%s%smmprof-profile", dir, slash);
     return add_traces(found, dir, "phases") || add_traces(found, dir, "trace") ||
-           (profile != NULL && (add_traces(found, profile, "phases") || add_traces(found, profile, "trace")));
+           add_traces(found, profile, "phases") || add_traces(found, profile, "trace");
 }
 
 int trace_argument_find(struct arena *arena, const char **paths, size_t max, size_t *n, struct err *err)

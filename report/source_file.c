@@ -41,12 +41,10 @@ static bool read_lines(struct source_file *file, FILE *in, struct arena *arena)
         }
         while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
             n--;
-        file->lines[file->n_lines] = keep_line(arena, line, (size_t)n);
-        if (file->lines[file->n_lines++] == NULL)
-            break;
+        file->lines[file->n_lines++] = keep_line(arena, line, (size_t)n);
     }
     free(line);
-    return file->n_lines > 0 && file->lines[file->n_lines - 1] != NULL;
+    return file->n_lines > 0;
 }
 
 static bool try(struct source_file *file, const char *folder, const char *path, struct arena *arena)
@@ -54,7 +52,7 @@ static bool try(struct source_file *file, const char *folder, const char *path, 
     int fd = path == NULL ? -1 : plain_file_source(folder, path);
     FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
     *file = (struct source_file){ .path = arena_printf(arena, "%s/%s", folder, path == NULL ? "" : path) };
-    bool is_read = in != NULL && file->path != NULL && read_lines(file, in, arena);
+    bool is_read = in != NULL && read_lines(file, in, arena);
     if (in != NULL)
         fclose(in);
     else if (fd >= 0)

@@ -174,8 +174,7 @@ static uint32_t events_of(const struct trace_samples *samples, struct arena *are
     const char *all = info_text(samples->reader, INFO_SAMPLE_EVENTS);
     char *rest, *text = arena_text(arena, all == NULL ? "" : all, all == NULL ? 0 : strlen(all));
     uint32_t n = 0;
-    for (char *word = text == NULL ? NULL : strtok_r(text, " ", &rest); word != NULL && n < EVENTS;
-         word = strtok_r(NULL, " ", &rest))
+    for (char *word = strtok_r(text, " ", &rest); word != NULL && n < EVENTS; word = strtok_r(NULL, " ", &rest))
         events[n++] = word;
     return n;
 }

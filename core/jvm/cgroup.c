@@ -1,5 +1,6 @@
 #include "core/jvm/cgroup.h"
 
+#include "core/base/xalloc.h"
 #include "core/jvm/process.h"
 
 #define FILE_BYTES (64 << 10)
@@ -114,12 +115,12 @@ static bool find_mount(const char *root, char *mounts, const char *controller, c
 bool cgroup_find(const char *root, pid_t pid, const char *controller, struct cgroup *group)
 {
     char name[CGROUP_PATH_BYTES], cgroups[CGROUP_PATH_BYTES * 2], *path = NULL;
-    char *mounts = malloc(FILE_BYTES);
+    char *mounts = xmalloc(FILE_BYTES);
     if (pid == 0)
         snprintf(name, sizeof name, "%s/proc/self/cgroup", root);
     else
         snprintf(name, sizeof name, "%s/proc/%d/cgroup", root, (int)pid);
-    if (mounts != NULL && jvm_read_file(name, cgroups, sizeof cgroups) > 0)
+    if (jvm_read_file(name, cgroups, sizeof cgroups) > 0)
         path = find_path(cgroups, controller, &group->is_v2);
     snprintf(name, sizeof name, "%s/proc/self/mountinfo", root);
     bool found = path != NULL && jvm_read_file(name, mounts, FILE_BYTES) > 0 &&

@@ -1,6 +1,7 @@
 #include "core/jvm/flags.h"
 
 #include "core/base/text.h"
+#include "core/base/xalloc.h"
 #include "core/jvm/maps.h"
 #include "core/jvm/flag_words.h"
 #include "core/jvm/perf_data.h"
@@ -22,8 +23,8 @@ static const char *file_of_options(const char *word)
 
 static void take_file(struct jvm_flags *flags, const char *path)
 {
-    char *text = malloc(FILE_BYTES);
-    if (text != NULL && jvm_read_file(path, text, FILE_BYTES) > 0)
+    char *text = xmalloc(FILE_BYTES);
+    if (jvm_read_file(path, text, FILE_BYTES) > 0)
         jvm_flags_told(flags, text);
     free(text);
 }
@@ -59,10 +60,8 @@ static void read_told(pid_t pid, struct jvm_flags *flags, char *text)
 
 int jvm_flags_read(pid_t pid, struct jvm_flags *flags)
 {
-    char path[64], *text = malloc(FILE_BYTES);
+    char path[64], *text = xmalloc(FILE_BYTES);
     *flags = (struct jvm_flags){ .tiered_stop = 4 };
-    if (text == NULL)
-        return -1;
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
     ssize_t n = jvm_read_file(path, text, FILE_BYTES);
     if (n > 0)

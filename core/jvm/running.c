@@ -1,6 +1,7 @@
 #include "core/jvm/running.h"
 
 #include "core/base/text.h"
+#include "core/base/xalloc.h"
 #include "core/jvm/maps.h"
 #include "core/jvm/perf_data.h"
 
@@ -39,14 +40,14 @@ static const char *find_main(struct arena *arena, const struct jvm_process *proc
 {
     struct perf_data data;
     struct err ignored;
-    char path[64], told[NAME_BYTES] = "", *words = malloc(WORDS_BYTES);
+    char path[64], told[NAME_BYTES] = "", *words = xmalloc(WORDS_BYTES);
     const char *main = told;
     if (perf_data_open(&data, process->pid, process->inner_pid, &ignored) == 0)
         perf_data_text(&data, "sun.rt.javaCommand", told, sizeof told);
     perf_data_close(&data);
     told[strcspn(told, " ")] = '\0';
     snprintf(path, sizeof path, "/proc/%d/cmdline", (int)process->pid);
-    ssize_t n = words == NULL || told[0] != '\0' ? 0 : jvm_read_file(path, words, WORDS_BYTES);
+    ssize_t n = told[0] != '\0' ? 0 : jvm_read_file(path, words, WORDS_BYTES);
     if (n > 0 && strcmp(text_base_name(words), "java") == 0)
         main = jvm_flags_main(words, (size_t)n + 1);
     const char *kept = keep(arena, main == NULL ? "" : main);
@@ -107,14 +108,13 @@ static int by_pid(const void *a, const void *b)
 int jvm_running_list(struct arena *arena, struct jvm_running **all, size_t *n, struct err *err)
 {
     size_t room = 0;
-    int rc = 0;
     DIR *processes = opendir("/proc");
     *all = NULL;
     *n = 0;
     if (processes == NULL)
         return err_set(err, "cannot list the processes: '/proc': %s", strerror(errno));
     /* cppcheck-suppress readdirCalled */
-    for (const struct dirent *entry; rc == 0 && (entry = readdir(processes)) != NULL;) {
+    for (const struct dirent *entry; (entry = readdir(processes)) != NULL;) {
         pid_t pid = (pid_t)atoi(entry->d_name);
         if (pid <= 0 || !is_jvm(pid))
             continue;
@@ -124,5 +124,5 @@ int jvm_running_list(struct arena *arena, struct jvm_running **all, size_t *n, s
     closedir(processes);
     if (*n > 1)
         qsort(*all, *n, sizeof **all, by_pid);
-    return rc;
+    return 0;
 }

@@ -1,6 +1,7 @@
 #include "core/recorder/launch.h"
 
 #include "core/base/privileges.h"
+#include "core/base/xalloc.h"
 #include "core/wire/protocol.h"
 #include "core/jvm/flags.h"
 #include "core/jvm/cgroup.h"
@@ -71,33 +72,27 @@ static int name_library(const char *agent, char *path, size_t n, struct err *err
     return err_next(err, "install mmprof elsewhere; or give java itself as the command");
 }
 
-/* As the last one of LD_PRELOAD.  Returns 0, or -1: no memory. */
-static int preload(const char *library)
+static void put_variable(const char *name, const char *value)
 {
-    const char *before = getenv(START_JAVA_PRELOAD);
-    char *all;
-    if (asprintf(&all, "%s%s%s", before == NULL ? "" : before, before == NULL ? "" : ":", library) < 0)
-        return -1;
-    int rc = setenv(START_JAVA_PRELOAD, all, 1);
-    free(all);
-    return rc;
+    if (setenv(name, value, 1) < 0)
+        out_of_memory();
 }
 
-static int put_into_environment(const char *library, char *const *words, size_t n, const char *name)
+/* The library is the last one of LD_PRELOAD. */
+static void put_into_environment(const char *library, char *const *words, size_t n, const char *name)
 {
-    char *all = strdup("");
-    for (size_t i = 0; i < n && all != NULL; i++) {
+    const char *before = getenv(START_JAVA_PRELOAD);
+    char *all = xstrdup("");
+    for (size_t i = 0; i < n; i++) {
         char *one = all;
-        if (asprintf(&all, "%s%s%s", one, *one == '\0' ? "" : "\n", words[i]) < 0)
-            all = NULL;
+        all = xasprintf("%s%s%s", one, *one == '\0' ? "" : "\n", words[i]);
         free(one);
     }
-    int rc =
-        all == NULL || (name != NULL && setenv(START_JAVA_NAME, name, 1) < 0) || setenv(START_JAVA_OPTIONS, all, 1) < 0
-            ? -1
-            : preload(library);
+    if (name != NULL)
+        put_variable(START_JAVA_NAME, name);
+    put_variable(START_JAVA_OPTIONS, all);
+    put_variable(START_JAVA_PRELOAD, before == NULL ? library : xasprintf("%s:%s", before, library));
     free(all);
-    return rc;
 }
 
 /* Its words; with a library, options for its JVMs are in the environment, else behind the program's name. */
@@ -108,17 +103,14 @@ static char **command_words(const struct launch_plan *plan, const char *library)
     size_t n = 0, at = 1;
     while (argv[n] != NULL)
         n++;
-    char **words = calloc(n + LAUNCH_FLAGS_MAX + 2, sizeof *words);
-    if (words == NULL ||
-        (plan->agent != NULL && asprintf(&words[at++], "-agentpath:%s=%s", plan->agent, plan->options) < 0))
-        return NULL;
+    char **words = xcalloc(n + LAUNCH_FLAGS_MAX + 2, sizeof *words);
+    if (plan->agent != NULL)
+        words[at++] = xasprintf("-agentpath:%s=%s", plan->agent, plan->options);
     for (; flags != NULL && *flags != NULL && at < LAUNCH_FLAGS_MAX + 2; flags++)
-        if ((words[at++] = strdup(*flags)) == NULL)
-            return NULL;
+        words[at++] = xstrdup(*flags);
     words[0] = argv[0];
     if (library != NULL) {
-        if (put_into_environment(library, words + 1, at - 1, plan->name) < 0)
-            return NULL;
+        put_into_environment(library, words + 1, at - 1, plan->name);
         at = 1;
     }
     for (size_t i = 1; i < n; i++)
@@ -137,46 +129,40 @@ static char **emulator_words(char **words, const struct launch_emulator *emulato
     size_t n_first = sizeof first / sizeof *first, n = 0;
     while (words[n] != NULL)
         n++;
-    char **all = calloc(n_first + n, sizeof *all);
-    if (all == NULL)
-        return NULL;
+    char **all = xcalloc(n_first + n, sizeof *all);
     for (size_t i = 0; i < n_first; i++)
-        all[i] = strdup(first[i]);
+        all[i] = xstrdup(first[i]);
     memcpy(all + n_first, words + 1, (n - 1) * sizeof *all);
     personality(ADDR_NO_RANDOMIZE);
     return all;
 }
 
-/* For core/agent/lab/emulate.c.  The pipe is the recorder's, and gone with it.  Returns 0, or -1: no memory. */
-static int show_the_way_in(const struct launch_emulator *emulator, pid_t recorder, int turn)
+/* For core/agent/lab/emulate.c.  The pipe is the recorder's, and gone with it. */
+static void show_the_way_in(const struct launch_emulator *emulator, pid_t recorder, int turn)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)recorder, turn);
-    return setenv(PROTOCOL_EMULATOR, emulator->path, 1) == 0 && setenv(PROTOCOL_PLUGIN, emulator->plugin, 1) == 0 &&
-                   setenv(PROTOCOL_TURN, path, 1) == 0
-               ? 0
-               : -1;
+    put_variable(PROTOCOL_EMULATOR, emulator->path);
+    put_variable(PROTOCOL_PLUGIN, emulator->plugin);
+    put_variable(PROTOCOL_TURN, path);
 }
 
 /* In the child: wait, then become the command.  Tells errno through the pipe when that fails. */
 static _Noreturn void become(int wait_fd, int failed_fd, char **words, const struct launch_emulator *emulator)
 {
     char go = 0;
-    int why = ENOMEM;
     sigset_t none;
     sigemptyset(&none);
     if (read(wait_fd, &go, 1) != 1)
         _exit(127);
-    if (words != NULL && emulator != NULL && emulator->program != NULL)
+    if (emulator != NULL && emulator->program != NULL)
         words = emulator_words(words, emulator);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
     memory_room_restore();
-    if (words != NULL) {
-        execvp(words[0], words);
-        why = errno;
-    }
+    execvp(words[0], words);
+    int why = errno;
     ssize_t ignored = write(failed_fd, &why, sizeof why);
     (void)ignored;
     _exit(127);
@@ -212,8 +198,8 @@ static _Noreturn void run(const struct launch *launch, const struct launch_plan 
                           pid_t recorder, int wait_fd, int failed_fd)
 {
     char **words = command_words(plan, library);
-    if (launch->turn >= 0 && show_the_way_in(plan->emulator, recorder, launch->turn) < 0)
-        words = NULL;
+    if (launch->turn >= 0)
+        show_the_way_in(plan->emulator, recorder, launch->turn);
     become(wait_fd, failed_fd, words, plan->emulator);
 }
 

@@ -85,11 +85,9 @@ int recorder_compile(struct recorder_link *link, const struct recorder_compile *
 
 enum recorder_command {
     RECORDER_ENABLE = WIRE_ENABLE,
-    RECORDER_DISABLE = WIRE_DISABLE,
     RECORDER_INSTRUMENT = WIRE_INSTRUMENT,
     RECORDER_REMOVE = WIRE_REMOVE,
     RECORDER_DEPENDENTS = WIRE_DEPENDENTS,
-    RECORDER_JIT = WIRE_JIT,
     RECORDER_COMPILE = WIRE_COMPILE,
     RECORDER_WHERE = WIRE_WHERE, /* the recorder's own, as the next ones: no observer hears of it */
     RECORDER_POLL = WIRE_POLL,

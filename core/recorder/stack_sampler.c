@@ -69,10 +69,9 @@ static void describe_code(struct stack_sampler *sampler, struct sampled_method *
     known->lines = lines;
     known->n_lines = method->n_lines;
     bytecodes_scan(sampler->bytecodes, known->code.n_bytes, &known->bytecodes);
-    uint8_t *bytes = known->code.n_bytes == 0 ? NULL : arena_alloc(&sampler->arena, known->code.n_bytes);
-    if (bytes != NULL)
-        memcpy(bytes, sampler->bytecodes, known->code.n_bytes);
-    known->bytes = bytes;
+    if (known->code.n_bytes > 0)
+        known->bytes =
+            memcpy(arena_alloc(&sampler->arena, known->code.n_bytes), sampler->bytecodes, known->code.n_bytes);
 }
 
 /* Which of the loaders of classes with this name it is, from 1 on; 0: not known. */
@@ -118,8 +117,6 @@ static uint32_t describe(struct stack_sampler *sampler, const struct known_metho
         .names.method = text_utf8(&sampler->arena, method->name, method->n_name),
         .names.descriptor = text_utf8(&sampler->arena, method->descriptor, method->n_descriptor),
     };
-    if (known.names.class_name == NULL || known.names.method == NULL || known.names.descriptor == NULL)
-        return SAMPLED_UNKNOWN;
     describe_code(sampler, &known);
     known.traits = frame_traits_of(known.names.class_name, known.names.descriptor);
     *xpush(sampler->methods, sampler->methods_room, sampler->n_methods) = known;

@@ -16,18 +16,12 @@
 
 static void put(cJSON *to, const char *key, cJSON *value)
 {
-    if (!cJSON_AddItemToObject(to, key, value))
-        out_of_memory();
-}
-
-static cJSON *number(double number)
-{
-    return cJSON_CreateNumber(number);
+    cJSON_AddItemToObject(to, key, value);
 }
 
 static cJSON *ratio(double ratio)
 {
-    return ratio < 0 ? cJSON_CreateNull() : number(ratio);
+    return ratio < 0 ? cJSON_CreateNull() : cJSON_CreateNumber(ratio);
 }
 
 static cJSON *row_json(const struct phases_file_row *row)
@@ -36,10 +30,10 @@ static cJSON *row_json(const struct phases_file_row *row)
     put(json, "class", cJSON_CreateString(row->names.class_name));
     put(json, "method", cJSON_CreateString(row->names.method));
     put(json, "descriptor", cJSON_CreateString(row->names.descriptor));
-    put(json, "total_ns", number(round(row->total_ns)));
-    put(json, "calls", number((double)row->calls));
-    put(json, "per_call_ns", number(row->per_call_ns));
-    put(json, "share", number(row->share));
+    put(json, "total_ns", cJSON_CreateNumber(round(row->total_ns)));
+    put(json, "calls", cJSON_CreateNumber((double)row->calls));
+    put(json, "per_call_ns", cJSON_CreateNumber(row->per_call_ns));
+    put(json, "share", cJSON_CreateNumber(row->share));
     return json;
 }
 
@@ -48,33 +42,33 @@ static cJSON *file_json(const struct phases_file *phases)
     cJSON *json = cJSON_CreateObject(), *thresholds = cJSON_CreateObject(), *estimates = cJSON_CreateObject();
     cJSON *rows = cJSON_CreateArray();
     put(json, "format", cJSON_CreateString(FORMAT));
-    put(json, "version", number(PHASES_FILE_VERSION));
+    put(json, "version", cJSON_CreateNumber(PHASES_FILE_VERSION));
     put(json, "trace", cJSON_CreateString(phases->trace));
     put(json, "clock", cJSON_CreateString(phases->clock));
-    put(json, "total_ns", number(round(phases->total_ns)));
+    put(json, "total_ns", cJSON_CreateNumber(round(phases->total_ns)));
     put(json, "thresholds", thresholds);
-    put(thresholds, "weight", number(phases->weight));
-    put(thresholds, "grain", number(phases->grain));
+    put(thresholds, "weight", cJSON_CreateNumber(phases->weight));
+    put(thresholds, "grain", cJSON_CreateNumber(phases->grain));
     put(json, "estimates", estimates);
-    put(estimates, "budget", number(phases->budget));
+    put(estimates, "budget", cJSON_CreateNumber(phases->budget));
     put(estimates, "invocations", ratio(phases->invocations_ratio));
     put(estimates, "time", ratio(phases->time_ratio));
-    put(estimates, "pair_ns", number(phases->pair_ns));
+    put(estimates, "pair_ns", cJSON_CreateNumber(phases->pair_ns));
     put(json, "phases", rows);
     for (size_t i = 0; i < phases->n_rows; i++)
-        if (!cJSON_AddItemToArray(rows, row_json(&phases->rows[i])))
-            out_of_memory();
+        cJSON_AddItemToArray(rows, row_json(&phases->rows[i]));
     return json;
 }
 
 char *phases_file_text(const struct phases_file *phases)
 {
-    char *text = NULL, *printed;
+    char *text = NULL;
     size_t n = 0;
+    cJSON_Hooks hooks = { xmalloc, free };
+    cJSON_InitHooks(&hooks);
     cJSON *json = file_json(phases);
     FILE *out = xopen_memstream(&text, &n);
-    if ((printed = cJSON_Print(json)) == NULL)
-        out_of_memory();
+    char *printed = cJSON_Print(json);
     text_print_json(out, printed);
     fputc('\n', out);
     xclose_memstream(out);

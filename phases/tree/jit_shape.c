@@ -209,7 +209,6 @@ void jit_shapes_summary(const struct jit_shapes *s, struct jit_summary *summary)
     for (uint32_t i = 0; i < JIT_MAX_METHODS; i++) {
         const struct jit_method *method = &s->methods[i];
         bool again = method->had_code && method->n_since > 0;
-        summary->n_watched += method->is_watched;
         summary->n_again += again;
         summary->n_compilations += again ? method->n_since : 0;
     }

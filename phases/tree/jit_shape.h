@@ -59,7 +59,6 @@ const char *jit_shapes_call_text(const struct jit_shapes *shapes, const struct m
 
 /* What the compilers had to do again, all in all. */
 struct jit_summary {
-    uint32_t n_watched;      /* methods that got probes */
     uint32_t n_again;        /* of these, and of those that they are inlined into: had code, and were compiled since */
     uint32_t n_compilations; /* of these */
 };

@@ -118,10 +118,9 @@ static void find_tids(struct chrome *c)
 
 static void print_name(struct chrome *c, const char *what, uint32_t tid, const char *name, bool is_first)
 {
-    const char *clean = text_clean(&c->arena, name);
     fprintf(c->out, "%s{\"ph\":\"M\",\"pid\":1,\"tid\":%u,\"name\":\"%s\",\"args\":{\"name\":", is_first ? "" : ",\n",
             tid, what);
-    text_print_string(c->out, clean == NULL ? "" : clean);
+    text_print_string(c->out, text_clean(&c->arena, name));
     fputs("}}", c->out);
 }
 
@@ -174,10 +173,9 @@ static void print_slice(void *context, const struct slice *slice)
 
 static void print_end(struct chrome *c, const char *path)
 {
-    const char *clean = text_clean(&c->arena, path);
     fputs("\n],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"exporter\":\"mmprof " MMPROF_VERSION "\",\"trace\":",
           c->out);
-    text_print_string(c->out, clean == NULL ? "" : clean);
+    text_print_string(c->out, text_clean(&c->arena, path));
     fprintf(c->out,
             ",\"slices\":\"%" PRIu64 "\",\"slices_left_out\":\"%" PRIu64
             "\",\"shortest_slice_us\":\"%.3f\",\"samples\":\"%" PRIu64 "\"}}\n",

@@ -122,14 +122,15 @@ static void add_finding(struct agents *agents, const struct finding *f)
 
 /* ---- the phases' table ---- */
 
-/* Columns of the report, and of a trace of samples only; what a row lacks is left out. */
-static const char *const keys[] = { "label",
-                                    "total_share",
-                                    "time_share",
+/* Columns of the report, and of a trace of samples only, behind the label; what a row lacks is left out. */
+static const char *const keys[] = { "time_share",
                                     "time_share_error",
+                                    "share",
+                                    "share_error",
                                     "self_share",
                                     "self_share_error",
                                     "known_by",
+                                    "samples",
                                     "calls",
                                     "ns_per_call",
                                     "p50_ns",
@@ -146,12 +147,13 @@ static void add_row(struct agents *agents, const struct table *table, const stru
     for (size_t c = 0; c < table->n_columns; c++) {
         const struct table_column *column = &table->columns[c];
         const struct table_cell *cell = &row->cells[c];
-        if (!text_is_among(column->key, keys))
+        const char *key = c == 0 ? "label" : column->key;
+        if (c > 0 && !text_is_among(key, keys))
             continue;
         if (cell->value == TABLE_WORDS)
-            cJSON_AddStringToObject(item, column->key, cell->words);
+            cJSON_AddStringToObject(item, key, cell->words);
         else if (cell->value == TABLE_NUMBER)
-            add_number(item, column->key, cell->number, column->unit);
+            add_number(item, key, cell->number, column->unit);
     }
     add_item(agents, list, item);
 }

@@ -95,11 +95,9 @@ static void say_where(struct judging *j, const char *what, const struct compiled
     const struct method_name name = { method->class_name, method->name, method->descriptor };
     const char *text = java_names_display(&scratch, &name, JAVA_NAMES_SHORT);
     if (j->where[0] == '\0' && at->line > 0)
-        snprintf(j->where, sizeof j->where, "%s in %.80s, line %u", what, text == NULL ? "?" : text,
-                 (unsigned)at->line);
+        snprintf(j->where, sizeof j->where, "%s in %.80s, line %u", what, text, (unsigned)at->line);
     else if (j->where[0] == '\0')
-        snprintf(j->where, sizeof j->where, "%s in %.80s, bytecode %d", what, text == NULL ? "?" : text,
-                 (int)at->index);
+        snprintf(j->where, sizeof j->where, "%s in %.80s, bytecode %d", what, text, (int)at->index);
     arena_free(&scratch);
 }
 

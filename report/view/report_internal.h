@@ -86,7 +86,6 @@ struct making {
     uint32_t *folded;          /* the methods of all these; the arena's, or NULL */
     size_t n_all_folded;
     size_t n_rows, n_more;               /* printed; not printed, with less time, which stand behind those */
-    bool any_off;                        /* of some row the probes were switched off */
     bool is_partly;                      /* some row was recorded for a part of the time */
     bool has_hardware;                   /* some hardware event was measured */
     bool has_counts;                     /* some counter was: hardware, or a software event */

@@ -23,7 +23,7 @@ static void note_missing(struct making *making)
         for (size_t j = i + 1; j < making->n_events; j++)
             if (strcmp(making->events[j].why, why) == 0)
                 names = arena_printf(arena, "%s, %s", names, making->events[j].name);
-        table_note(making->table, names == NULL ? NULL : arena_printf(arena, "not measured: %s: %s", names, why));
+        table_note(making->table, arena_printf(arena, "not measured: %s: %s", names, why));
     }
 }
 
@@ -80,12 +80,9 @@ static void note_groups(struct making *making)
         if (turns != NULL)
             all = arena_printf(arena, "%s%s%s", all, all[0] == '\0' ? "" : "; ", turns);
     }
-    table_note(
-        making->table,
-        all == NULL
-            ? NULL
-            : arena_printf(
-                  arena, "events are multiplexed: counts are estimates, scaled from this share of the time: %s", all));
+    table_note(making->table,
+               arena_printf(
+                   arena, "events are multiplexed: counts are estimates, scaled from this share of the time: %s", all));
 }
 
 /* Where the groups of counters take turns. */
@@ -386,14 +383,12 @@ static void note_shared_name(struct making *making)
 {
     double n = info_number(making->source->reader, INFO_SHARED_NAMES);
     const char *name = info_text(making->source->reader, INFO_SAMPLE_SHARED_NAME);
-    const char *text = name == NULL ? NULL : java_names_class(making->source->arena, name);
-    text = text == NULL ? NULL : text_clean(making->source->arena, text);
+    struct arena *arena = making->source->arena;
     if (name != NULL)
-        table_doubt(making->table, text == NULL ? NULL
-                                                : arena_printf(making->source->arena,
-                                                               "classes of one name from several class loaders share "
-                                                               "rows, such as %s; 'mmprof sample' tells them apart",
-                                                               text));
+        table_doubt(making->table, arena_printf(arena,
+                                                "classes of one name from several class loaders share rows, such as "
+                                                "%s; 'mmprof sample' tells them apart",
+                                                text_clean(arena, java_names_class(arena, name))));
     else if (n > 0)
         table_doubt(making->table, arena_printf(making->source->arena,
                                                 "%.0f class name%s from several class loaders share%s rows; 'mmprof "

@@ -187,6 +187,17 @@ tell "$to_one" 6 report "{\"trace\":\"r1\",\"view\":\"callers=x' --html $SCRATCH
 matches "a hostile method is a method" "$(told "$from_one" | texts)" "^error: .*no method 'x' --html"
 is "it made no file" "$(ls "$SCRATCH/hostile" 2> "$SCRATCH/none")" ""
 
+if [ -d "${MMPROF_NODE_MODULES-}/@modelcontextprotocol/sdk" ]; then
+    is "the protocol's own client is served" \
+        "$(node "$root/test/tools/mcp_client.mjs" "$MMPROF_NODE_MODULES" "$mmprof" "$SCRATCH/faulty.dat" 2>&1)" \
+        "mmprof ps profile report diff
+report mmprof.agents
+ps result profile error
+rm refused -32602"
+else
+    skip "the protocol's own client is served" "MMPROF_NODE_MODULES names no directory with @modelcontextprotocol/sdk"
+fi
+
 serve two "$SCRATCH/faulty.dat"
 two=$server to_two=$to from_two=$from
 tell "$to_two" 1 diff '{"before":"t1","after":"t1"}'

@@ -18,7 +18,7 @@ struct made_row {
 };
 
 static const struct table_column columns[] = {
-    { "label", "Phase", TABLE_TEXT, FROM(struct made_row, label) },
+    { "method", "Method", TABLE_TEXT, FROM(struct made_row, label) },
     { "time_share", "Time", TABLE_SHARE, FROM(struct made_row, share) },
 };
 
@@ -125,6 +125,7 @@ static void test_usual(void)
     CHECK("rows behind the rule are the process' parts",
           cJSON_GetArraySize(cJSON_GetObjectItem(json, "phases")) == 5 &&
               cJSON_GetArraySize(cJSON_GetObjectItem(json, "process_parts")) == 1);
+    CHECK_TEXT("the first column is the label", member(json, "phases", 0, "label"), "Shop.price");
     CHECK("doubts come first",
           strcmp(cJSON_GetStringValue(cJSON_GetArrayItem(cJSON_GetObjectItem(json, "notes"), 0)), "a doubt") == 0);
     cJSON_Delete(json);

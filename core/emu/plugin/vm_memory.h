@@ -215,8 +215,6 @@ const struct vm_bytecodes *vm_metadata_code(struct vm_metadata *metadata, uint64
 
 /* Whose the memory is that is not Java heap: stacks, code, metaspace, the card table, files, the C heap. */
 
-#define RANGE_PATH_BYTES 256
-
 struct vm_range {
     uint64_t start, end;
     uint32_t path; /* where in paths; 0: none */
