@@ -8,6 +8,7 @@
 #define UNLOCKED  1u
 #define LOCKS_MAX 8u /* on a thread's own stack of locks, JDK 21 and later */
 #define AT_ONCE   64u
+#define BLOCKED   0x400u /* JVMTI_THREAD_STATE_BLOCKED_ON_MONITOR_ENTER */
 
 void vm_monitors_open(struct vm *vm, struct vm_monitors *monitors)
 {
@@ -37,6 +38,10 @@ void vm_monitors_open(struct vm *vm, struct vm_monitors *monitors)
     at->park_blocker.class_name = at->of_thread.class_name = "java/lang/Thread";
     at->park_blocker.name = "parkBlocker";
     at->of_thread.name = "eetop"; /* the JavaThread's address */
+    at->holder.class_name = at->own_status.class_name = "java/lang/Thread";
+    at->holder.name = "holder";
+    at->status.class_name = "java/lang/Thread$FieldHolder"; /* JDK 19 and later */
+    at->own_status.name = at->status.name = "threadStatus";
     at->of_lock.class_name = "java/util/concurrent/locks/AbstractOwnableSynchronizer";
     at->of_lock.name = "exclusiveOwnerThread";
     monitors->is_known = monitors->threads.is_known && at->entering != VM_NONE && at->waiting != VM_NONE &&
@@ -170,15 +175,29 @@ bool vm_monitors_waiting(const struct vm_monitors *monitors, int32_t tid, struct
     return find_monitor(monitors, tid, monitors->vm->monitors.waiting, lock);
 }
 
+/* The java.lang.Thread; 0: not known. */
+static uint64_t object_of(const struct vm_monitors *monitors, int32_t tid)
+{
+    uint64_t java_thread = monitors->vm->monitors.java_thread;
+    const struct vm_thread *thread = java_thread == VM_NONE ? NULL : vm_threads_by_tid(&monitors->threads, tid);
+    return thread == NULL ? 0 : vm_handle_object(monitors->vm, thread->address + java_thread);
+}
+
+bool vm_monitors_blocked(const struct vm_monitors *monitors, int32_t tid)
+{
+    struct vm_monitor_layout *at = &monitors->vm->monitors;
+    struct vm *vm = monitors->vm;
+    struct vm_lock ignored;
+    uint64_t thread = object_of(monitors, tid), holder = vm_object_reference(vm, thread, &at->holder), status;
+    return (holder != 0 ? vm_object_long(vm, holder, &at->status, &status)
+                        : vm_object_long(vm, thread, &at->own_status, &status)) &&
+           (status & BLOCKED) != 0 && !vm_monitors_entering(monitors, tid, &ignored);
+}
+
 /* Of a parked thread: what it is parked for; 0: not known. */
 static uint64_t blocker_of(const struct vm_monitors *monitors, int32_t tid)
 {
-    struct vm_monitor_layout *at = &monitors->vm->monitors;
-    const struct vm_thread *thread = monitors->is_known ? vm_threads_by_tid(&monitors->threads, tid) : NULL;
-    return thread == NULL || at->java_thread == VM_NONE
-               ? 0
-               : vm_object_reference(monitors->vm, vm_handle_object(monitors->vm, thread->address + at->java_thread),
-                                     &at->park_blocker);
+    return vm_object_reference(monitors->vm, object_of(monitors, tid), &monitors->vm->monitors.park_blocker);
 }
 
 bool vm_monitors_parked(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock)

@@ -147,6 +147,9 @@ void vm_monitors_round(struct vm_monitors *monitors);
 /* Is a thread about to enter a monitor? */
 bool vm_monitors_entering(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock);
 
+/* Does its java.lang.Thread say that it is, where the JVM's thread says no monitor where that is to be? */
+bool vm_monitors_blocked(const struct vm_monitors *monitors, int32_t tid);
+
 /* Is it in Object.wait? */
 bool vm_monitors_waiting(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock);
 

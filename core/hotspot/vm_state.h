@@ -183,7 +183,7 @@ struct vm_monitor_layout {
     uint64_t entering, waiting, java_thread, stack_base, stack_bytes, lock_stack, owner_id; /* in a JavaThread */
     uint64_t object, owner;                                                                 /* in an ObjectMonitor */
     uint64_t lock_base, lock_top;                                                           /* in a LockStack */
-    struct vm_object_field park_blocker, of_thread, of_lock;
+    struct vm_object_field park_blocker, of_thread, of_lock, holder, status, own_status;
 };
 
 /* vm_thread_names.c */

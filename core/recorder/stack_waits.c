@@ -44,6 +44,8 @@ static void find_cause(struct stack_sampler *sampler, const struct thread_wait *
     bool may_enter = wait->call == SYS_futex;
     seen.is_entering = may_enter && vm_monitors_entering(&sampler->monitors, wait->tid, &stack->lock);
     stack->cause = wait_cause_find(&seen);
+    if (stack->cause == TRACE_CAUSE_JVM && vm_monitors_blocked(&sampler->monitors, wait->tid))
+        stack->cause = TRACE_CAUSE_MONITOR;
     if (stack->cause == TRACE_CAUSE_WAIT)
         vm_monitors_waiting(&sampler->monitors, wait->tid, &stack->lock);
     else if (stack->cause == TRACE_CAUSE_LOCK)

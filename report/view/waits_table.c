@@ -108,6 +108,25 @@ static void add_metadata(const struct report_source *source, const struct waits 
                                        waits->n_threads, duration, waited, idle, on_cpu, wall, waits->n_visits));
 }
 
+/* Nothing where it is a few that ended while they were looked at. */
+static void tell_unknown(const struct waits *waits, struct table *table)
+{
+    uint64_t ns = 0, unknown_ns = 0;
+    char text[64];
+    for (size_t i = 0; i < waits->n; i++) {
+        bool is_monitor = waits->rows[i].cause == TRACE_CAUSE_MONITOR;
+        ns += is_monitor ? waits->rows[i].ns : 0;
+        unknown_ns += is_monitor && waits->rows[i].lock_class == NULL ? waits->rows[i].ns : 0;
+    }
+    if (unknown_ns <= ns / 10)
+        return;
+    table_format_ns((double)unknown_ns, text, sizeof text);
+    table_note(table, arena_printf(table->arena,
+                                   "which monitor it is, and who holds it, is not known for %s: this JVM's threads do "
+                                   "not say it where it is expected",
+                                   text));
+}
+
 /* ---- waits ---- */
 
 static const struct table_column wait_columns[] = {
@@ -183,6 +202,7 @@ int waits_table(const struct report_source *source, const struct waits *waits,
         was_idle = is_idle;
     }
     add_virtual_rows(source, table);
+    tell_unknown(waits, table);
     quota_note(source, table);
     if (n_left > 0)
         table_note(table, arena_printf(source->arena, "not shown: %" PRIu64 " smaller row%s (--all)", n_left,
@@ -226,6 +246,7 @@ int locks_table(const struct report_source *source, const struct waits *waits,
             const struct wait_line line = line_of(waits, &waits->rows[i], &labels, table->arena);
             table_add(table, trace_cause_key(waits->rows[i].cause), &line);
         }
+    tell_unknown(waits, table);
     if (table->n_rows == 0)
         table_note(table, "no sample found a thread waiting for a monitor or lock");
     hash_free(&labels.by_method);

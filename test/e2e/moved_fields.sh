@@ -63,6 +63,15 @@ while read -r jdk; do
     is "$v: what is no monitor is not taken for one that a thread sleeps for" \
         "$status $waits" "0 Frames.main,Thread.sleep"
     moved move JavaThread::_current_pending_monitor $((-by)) > "$SCRATCH/ignored"
+    start "$SCRATCH/waits" "$jdk/bin/java" -cp "$classes" target.Waits 600
+    wait_for 60 grep -q READY "$SCRATCH/waits"
+    moved move JavaThread::_current_pending_monitor 8 > "$SCRATCH/ignored"
+    sampled -d 1 --wall -o "$SCRATCH/wall.dat"
+    waits=$("$mmprof" report --view waits "$SCRATCH/wall.dat")
+    is "$v: a wait for a monitor that the thread does not say is one, and it is said that the monitor is not known" \
+        "$status $(grep -cE '^monitor +Waits.block|^note: which monitor it is, .* is not known' <<< "$waits")" "0 2"
+    stop "$pid"
+    pid=$jvm
     moved move Symbol::_body 24 > "$SCRATCH/ignored"
     sampled -d 1 --mechanism perf
     matches "$v: --mechanism perf says which check failed" "$status $said" "^1 mmprof sample: $refused"
