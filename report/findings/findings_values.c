@@ -1,6 +1,6 @@
 /*
  * Findings on calls that are told apart by a value, as requests by their URI: the value whose calls take most of the
- * time, and one whose slowest calls are far slower than those of the others.
+ * time and are longer than others, and one whose slowest calls are far slower than those of the others.
  *
  * Time is that on the wall clock.  The interval of a value's time is that of the mean of its calls, and that
  * of its p99 what so many calls can tell of it (values.h).
@@ -9,9 +9,10 @@
 
 #include "report/view/values.h"
 
-#define LINES_MOST  2u /* of each rule */
-#define CALLS_LEAST 5u /* fewer tell no interval */
-#define TEXT_MOST   60 /* bytes of a value */
+#define LINES_MOST  2u  /* of each rule */
+#define CALLS_LEAST 5u  /* fewer tell no interval */
+#define LONGER      1.5 /* times a call of other values: else most of the time is only that of most calls */
+#define TEXT_MOST   60  /* bytes of a value */
 
 /* The calls of one value that ended, in ns. */
 struct value_time {
@@ -99,7 +100,9 @@ static void look_at(struct findings_making *making, const struct finding_rule *r
     const char *label = java_names_display(making->source->arena, &name, JAVA_NAMES_SHORT);
     double all = time.ns + others.ns, share = all > 0 ? time.ns / all : 0;
     double error = hypot((1 - share) * time.error_ns, share * sqrt(others.squares)) / all;
-    if (others.n < 1 || time.n < CALLS_LEAST || (rule->ratio > 0 && !(time.p99_low > rule->ratio * others.p99_high)))
+    bool is_special = rule->ratio > 0 ? time.p99_low > rule->ratio * others.p99_high
+                                      : time.ns * others.n >= LONGER * others.ns * time.n;
+    if (others.n < 1 || time.n < CALLS_LEAST || !is_special)
         return;
     const char *subject = subject_of(making, label, row);
     if (is_found(making, subject))
