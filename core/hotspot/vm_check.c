@@ -11,7 +11,8 @@
 #include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm_threads.h"
 
-#define CHECKED_MAX    64u /* compilations that are read */
+#define CHECKED_FEW    24u /* compilations that are read where none is doubted, each by some 30 system calls; */
+#define CHECKED_MAX    64u /* or at most */
 #define CACHE_MAX      ((uint64_t)2 << 30)
 #define FEW            8u /* compilations say nothing yet about what most have */
 #define BLOCKS_MAX     20000u
@@ -19,7 +20,8 @@
 #define TIER_MAX       4u
 #define TIER_RARE      2u /* most code is never of that one: it is for the time in which C2 has too much to do */
 #define STATE_MAX      4
-#define THREADS_MAX    64u
+#define THREADS_FEW    12u /* whose stacks are walked where that is not doubted, */
+#define THREADS_MAX    64u /* or at most */
 #define STACK_BYTES    (128u * 1024)
 #define TURNS          10 /* until a thread waits: a JVM that has just been started may have none */
 
@@ -66,9 +68,6 @@ struct check {
     struct vm *vm;
     struct stack_walker *walker;
     struct nmethod nmethod;
-    struct vm_method method;
-    uint8_t bytecodes[BYTECODES_MAX];
-    struct scopes_walk walk;
     uint64_t low, high;   /* of the code cache */
     uint64_t interpreter; /* the block that it is */
     bool has_points, has_interpreter;
@@ -85,6 +84,10 @@ struct check {
     /* Where threads have what they have called last. */
     struct vm_thread_list list;
     struct stack_anchors anchors;
+    struct scopes_walk walk;
+    /* What is read: half a megabyte, which is not cleared. */
+    struct vm_method method;
+    uint8_t bytecodes[BYTECODES_MAX];
     uint8_t stack[STACK_BYTES], again[STACK_BYTES];
     struct java_stack walked;
 };
@@ -254,13 +257,40 @@ static void check_code(struct check *c)
         check_blob(c);
 }
 
+/*
+ * Where more than one answer in so many is false, that is no chance.  What code and methods say of themselves is never
+ * false; prologues and names of files are habits, and stacks of some threads, as those that carry virtual ones, may not
+ * be walked.
+ */
+static const uint32_t false_one_in[CLAIMS] = {
+    [STATES] = 64,  [PLACE] = 16,  [SCOPES] = 16, [NAMES] = 32, [TRAITS] = 8, [LOADERS] = 4,
+    [LINES] = 3,    [SOURCES] = 4, [KINDS] = 64,  [TIERS] = 2,  [HEAPS] = 4,  [FRAMES] = 4,
+    [HANDLERS] = 4, [NUMBERS] = 8, [ENTRIES] = 8, [STACKS] = 3,
+};
+
+static bool is_doubted(const struct check *c, int claim)
+{
+    if (claim == LINES && (c->answers.n_false[claim] == c->answers.n_asked[claim] || c->answers.n_asked[claim] < FEW))
+        return false; /* a JDK without debug information */
+    return c->answers.n_false[claim] > c->answers.n_asked[claim] / false_one_in[claim];
+}
+
+/* Most JVMs are as they say: few compilations show it. */
+static bool is_enough(const struct check *c)
+{
+    bool is_any_doubted = c->n_checked < CHECKED_FEW;
+    for (int i = 0; i < CLAIMS && !is_any_doubted; i++)
+        is_any_doubted = is_doubted(c, i);
+    return !is_any_doubted || c->n_checked == CHECKED_MAX;
+}
+
 static void check_block(void *context, uint64_t address)
 {
     struct check *c = context;
     struct nmethod *nmethod = &c->nmethod;
     int8_t state;
     c->has_interpreter |= address == c->interpreter;
-    if (c->n_checked == CHECKED_MAX || ++c->n_blocks > BLOCKS_MAX || !nmethod_is_named(c->vm, address))
+    if (is_enough(c) || ++c->n_blocks > BLOCKS_MAX || !nmethod_is_named(c->vm, address))
         return;
     c->n_named++;
     if (!vm_read(c->vm, address + c->state, &state, sizeof state) ||
@@ -370,7 +400,8 @@ static bool have_threads(struct check *c)
     for (int turn = 0; turn < TURNS; turn++) {
         int64_t n = vm_thread_list_read(c->vm, &c->list, threads, THREADS_MAX);
         for (int64_t i = 0; i < n && i < (int64_t)THREADS_MAX; i++)
-            check_thread(c, threads[i]);
+            if (c->answers.n_asked[STACKS] < THREADS_FEW || is_doubted(c, STACKS))
+                check_thread(c, threads[i]);
         if (c->answers.n_asked[STACKS] > 0)
             return true;
         nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
@@ -379,24 +410,6 @@ static bool have_threads(struct check *c)
 }
 
 /* ---- the verdict ---- */
-
-/*
- * Where more than one answer in so many is false, that is no chance.  What code and methods say of themselves is never
- * false; prologues and names of files are habits, and stacks of some threads, as those that carry virtual ones, may not
- * be walked.
- */
-static const uint32_t false_one_in[CLAIMS] = {
-    [STATES] = 64,  [PLACE] = 16,  [SCOPES] = 16, [NAMES] = 32, [TRAITS] = 8, [LOADERS] = 4,
-    [LINES] = 3,    [SOURCES] = 4, [KINDS] = 64,  [TIERS] = 2,  [HEAPS] = 4,  [FRAMES] = 4,
-    [HANDLERS] = 4, [NUMBERS] = 8, [ENTRIES] = 8, [STACKS] = 3,
-};
-
-static bool is_doubted(const struct check *c, int claim)
-{
-    if (claim == LINES && (c->answers.n_false[claim] == c->answers.n_asked[claim] || c->answers.n_asked[claim] < FEW))
-        return false; /* a JDK without debug information */
-    return c->answers.n_false[claim] > c->answers.n_asked[claim] / false_one_in[claim];
-}
 
 static const char *why_no_code(const struct check *c)
 {
@@ -445,14 +458,16 @@ static const char *disagreement(struct check *c)
 
 static const char *checked(struct check *c, struct stack_walker *walker)
 {
-    *c = (struct check){ .vm = walker->vm, .walker = walker };
+    memset(c, 0, offsetof(struct check, method));
+    c->vm = walker->vm;
+    c->walker = walker;
     return disagreement(c);
 }
 
 /* Which digits the JVM's streams have is guessed by its release: where that does not agree, it has the other ones. */
 int vm_check_stacks(struct stack_walker *walker, struct err *err)
 {
-    struct check *c = xcalloc(1, sizeof *c);
+    struct check *c = xmalloc(sizeof *c);
     const char *why = checked(c, walker), *again = why;
     if (why != NULL) {
         vm_exclude_digits(walker->vm, !vm_excluded_digits(walker->vm));

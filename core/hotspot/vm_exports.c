@@ -53,19 +53,24 @@ static uint64_t word(struct vm *vm, uint64_t address)
     return value;
 }
 
-#define NAME_BYTES 128u /* longer names are cut: none that is asked for is */
+#define NAME_BYTES 128u /* of one that goes on in the next page; longer ones are cut: none that is asked for is */
 
-/* The text that a pointer at an address points to; of another process' in 'bytes'. */
-static const char *text_of(struct vm *vm, uint64_t address, char bytes[NAME_BYTES])
+/* A hash, with the text that a pointer at an address points to: 6,000 of them are read at once, in place. */
+static uint64_t hash_at(struct vm *vm, uint64_t hash, uint64_t address)
 {
+    char bytes[NAME_BYTES];
     uint64_t start = word(vm, address);
-    bytes[0] = bytes[NAME_BYTES - 1] = '\0';
-    if (start == 0)
-        return bytes;
-    if (vm->library.pid == 0)
-        return (const char *)(uintptr_t)start;
-    take_value(vm, start, bytes, NAME_BYTES - 1);
-    return bytes;
+    const char *text = (const char *)(uintptr_t)start;
+    const uint8_t *page = vm->library.pid == 0 || start == 0 ? NULL : page_of(vm, start);
+    size_t at = start % VM_PAGE_BYTES, left = VM_PAGE_BYTES - at;
+    if (vm->library.pid == 0 && start != 0)
+        return hash_text(hash, text, strlen(text));
+    if (page != NULL && memchr(page + at, 0, left) != NULL)
+        return hash_text(hash, (const char *)page + at, strlen((const char *)page + at));
+    bytes[0] = '\0';
+    if (page != NULL)
+        take_value(vm, start, bytes, sizeof bytes);
+    return hash_text(hash, bytes, strnlen(bytes, sizeof bytes - 1));
 }
 
 static bool get_symbol(struct vm *vm, void *library, const char *name, uint64_t *value)
@@ -126,14 +131,14 @@ static bool get_columns(struct vm *vm, void *library, const char *const names[2]
 /* Of two entries of one name the first counts. */
 static void read_entries(struct vm *vm, struct vm_exported_table *table, bool has_two_keys)
 {
-    char bytes[2][NAME_BYTES];
     for (uint32_t i = 0; i < ENTRIES_MAX; i++) {
         uint64_t entry = table->start + i * table->stride;
         if (word(vm, entry + table->keys[0]) == 0)
             return;
-        const char *type = text_of(vm, entry + table->keys[0], bytes[0]);
-        const char *name = has_two_keys ? text_of(vm, entry + table->keys[1], bytes[1]) : NULL;
-        struct hash_slot *slot = hash_put(&table->entries, key_of(type, name));
+        uint64_t key = hash_at(vm, HASH_START, entry + table->keys[0]);
+        if (has_two_keys)
+            key = hash_at(vm, key, entry + table->keys[1]);
+        struct hash_slot *slot = hash_put(&table->entries, key);
         if (slot != NULL && slot->value == 0)
             slot->value = i + 1;
     }
