@@ -391,10 +391,10 @@ static double allocations_part(const struct recording *recording)
     return recording->live != NULL ? part * recording->live->options.budget : 0;
 }
 
-/* The part of it that visits to threads that wait may take, in the recorder. */
-static double waits_part(const struct recording *recording)
+/* What the recorder itself may take. */
+static double own_part(const struct recording *recording, double part)
 {
-    return recording->live != NULL ? RECORDING_WAITS_PART * recording->live->options.budget : 0;
+    return recording->live != NULL ? part * recording->live->options.budget : 0;
 }
 
 static int find_agent(const struct recording *recording, char *agent, size_t n, struct err *err)
@@ -437,7 +437,8 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .ip_samples_hz = ip_samples_hz(recording),
                                   .stacks_hz = recording->live != NULL ? RECORDING_STACKS_HZ : 0,
                                   .waits_hz = recording->live != NULL ? RECORDING_WAITS_HZ : 0,
-                                  .waits_part = waits_part(recording),
+                                  .waits_part = own_part(recording, RECORDING_WAITS_PART),
+                                  .rounds_part = own_part(recording, RECORDING_ROUNDS_PART),
                                   .polls_stacks = strcmp(recording->mechanism, "polling") == 0,
                                   .polling_part = polling_part(recording),
                                   .allocations_part = allocations_part(recording),

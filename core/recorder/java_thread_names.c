@@ -3,9 +3,10 @@
 #include "core/base/xalloc.h"
 #include "core/jvm/process.h"
 
-#define NAMES_MAX  8192u /* kept */
-#define COMM_BYTES 15u   /* of the kernel's name */
-#define ROUNDS     4u    /* until a name is read again: ten reads of the JVM's memory, and few threads are renamed */
+#define NAMES_MAX   8192u /* kept */
+#define COMM_BYTES  15u   /* of the kernel's name */
+#define ROUNDS      4u    /* until a name is read again: 17 reads of the JVM's memory, and few threads are renamed, */
+#define ROUNDS_IDLE 64u   /* and of those that have not run since, only by others */
 
 void java_thread_names_round(struct java_thread_names *names)
 {
@@ -52,11 +53,12 @@ static struct java_thread_name *find_name(struct java_thread_names *names, int32
 }
 
 const char *java_thread_names_get(struct java_thread_names *names, const struct vm_threads *threads, int32_t tid,
-                                  const char *comm, bool is_latest)
+                                  const char *comm, bool is_latest, bool has_run)
 {
     char name[JAVA_THREAD_NAME_BYTES];
     struct java_thread_name *known = find_name(names, tid, comm);
-    if (!is_latest || known->round == names->round || (known->name[0] != '\0' && names->round - known->round < ROUNDS))
+    uint64_t rounds = known->name[0] == '\0' ? 1 : has_run ? ROUNDS : ROUNDS_IDLE;
+    if (!is_latest || names->round - known->round < rounds)
         return known->name;
     const struct vm_thread *thread = vm_threads_by_tid(threads, tid);
     known->round = names->round;

@@ -101,7 +101,8 @@ static int observe(struct recorder *r, struct err *err)
 
 static int idle_ms(const struct recorder *r)
 {
-    int ms = r->link.round_ms != 0               ? (int)r->link.round_ms
+    int ms = r->link.round_ms >= ROUND_LONG_MS   ? (int)(r->link.round_ms * r->now.stretch)
+             : r->link.round_ms != 0             ? (int)r->link.round_ms
              : readings_are_active(&r->readings) ? ROUND_SHORT_MS
                                                  : ROUND_LONG_MS;
     return r->rounds.asks_much && ms > ROUND_ASKING_MS ? ROUND_ASKING_MS : ms;
@@ -131,14 +132,15 @@ static enum woken_by wait_and_visit(struct recorder *r, int ms)
     }
 }
 
-/* For so long at most.  An observer keeps a budget, and looks are system calls. */
+/* For so long at most.  An observer keeps a budget, and looks are system calls: where collections are rare, looks are.
+ */
 static enum woken_by wait_and_look(struct recorder *r, int ms)
 {
     uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
     bool is_observed = r->link.round_ms != 0;
     for (int left_ms = ms, look_ms;; left_ms = ms - (int)((clock_ns(CLOCK_MONOTONIC) - start_ns) / 1000000u)) {
-        look_ms =
-            is_observed ? LOOK_SPARING_MS : (int)collections_wait_ms(&r->collections, ROUND_SHORT_MS, LOOK_LONG_MS);
+        look_ms = (int)(is_observed ? collections_wait_ms(&r->collections, LOOK_SPARING_MS, ROUND_LONG_MS)
+                                    : collections_wait_ms(&r->collections, ROUND_SHORT_MS, LOOK_LONG_MS));
         if (look_ms >= left_ms)
             return wait_and_visit(r, left_ms);
         enum woken_by by = wait_and_visit(r, look_ms);
@@ -386,7 +388,7 @@ static void close_all(struct recorder *r)
 
 static void connect_parts(struct recorder *r, const struct recorder_plan *plan)
 {
-    r->now = (struct recorder_now){ .plan = plan, .threads = &r->threads };
+    r->now = (struct recorder_now){ .plan = plan, .threads = &r->threads, .stretch = 1 };
     r->stacks.now = r->allocations.now = &r->now;
     r->stacks.link = r->allocations.link = &r->link;
     r->stacks.ip_samples = &r->ip_samples;

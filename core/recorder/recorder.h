@@ -67,6 +67,7 @@ struct recorder_plan {
     uint32_t fault_period; /* of so many page faults one is recorded, if they are among the events */
     uint32_t waits_hz;     /* visits a second at most to see what threads wait for, with stacks_hz; 0: none */
     double waits_part;     /* of the JVM's CPU time, 0..1, that they may take here */
+    double rounds_part;    /* likewise all of its rounds, without its start; 0: any */
     uint32_t stacks_hz;    /* stack samples per second of a thread's CPU time; 0: none */
     bool samples_allocations, tracks_objects; /* the latter: those of the samples, as long as they live */
     double allocations_part;                  /* of the JVM's CPU time, 0..1, that they may take */

@@ -13,6 +13,7 @@ struct recorder_now {
     struct clock_point first, latest; /* of the recording; of the round */
     pid_t target;                     /* the JVM; 0 until it is known */
     uint64_t cpu_start_ns, cpu_ns;    /* CPU time of the process, at these two */
+    double stretch;                   /* rounds are so many times as far apart as they would be: 1 or more */
 };
 
 #endif

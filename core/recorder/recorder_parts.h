@@ -78,8 +78,11 @@ struct recorder_stacks {
     struct poll_sampler *polled;    /* by the agent; owned; NULL: not yet, or never */
     struct sample_log log;
     struct wait_log waits;
-    uint64_t random;     /* for the time between visits */
-    uint64_t visit_ns;   /* when threads that wait are visited next, CLOCK_MONOTONIC; 0: at once */
+    uint64_t random;        /* for the time between visits */
+    uint64_t visit_ns;      /* when threads that wait are visited next, CLOCK_MONOTONIC; 0: at once */
+    uint64_t visits_cpu_ns; /* what visits have cost here */
+    double visit_cost_ns;   /* one, of late; 0: there was one at most, at which all was new */
+    uint32_t n_visits;
     uint64_t drained_ns; /* when samples were taken out of the rings last */
     uint64_t sampled_ns; /* CPU time that the samples represent */
     uint64_t cpu_ns;     /* of the process, when the agent began to poll */

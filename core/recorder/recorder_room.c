@@ -11,8 +11,10 @@
 #include "core/recorder/clock.h"
 
 #define LOOK_NS      500000000u
-#define LOOK_NEAR_NS 100000000u /* where less than an eighth of a limit is left */
+#define LOOK_FAR_NS  2000000000u /* where more than half of a limit is left: 20 files are read for it */
+#define LOOK_NEAR_NS 100000000u  /* where less than an eighth of a limit is left */
 #define MB           ((uint64_t)1 << 20)
+#define FAR_BYTES    (1024 * MB)
 #define START_BYTES  (4 * MB)  /* the agent, its thread, what loading it takes */
 #define OWN_BYTES    (16 * MB) /* what mmprof takes itself, without buffers */
 #define CHANGE_PART  10 /* of the target's room that changed classes may take of metaspace: of all, five times it */
@@ -96,11 +98,14 @@ bool recorder_room_is_low(struct recorder_room *own, pid_t pid, struct segment *
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC_RAW);
     if (own->why[0] != '\0' || now_ns < own->look_ns)
         return own->why[0] != '\0';
-    own->look_ns = now_ns + LOOK_NS;
+    own->look_ns = now_ns + LOOK_FAR_NS;
     for (int is_target = own->is_one_group; is_target < 2; is_target++) {
         struct memory_room room = memory_room_read("", is_target ? pid : 0);
         uint64_t reserve = reserve_bytes(&room);
-        if (room.bytes < room.limit_bytes / 8 && room.limit_bytes != MEMORY_ROOM_ANY)
+        bool is_group = room.limit_bytes != MEMORY_ROOM_ANY;
+        if (room.bytes < (is_group ? room.limit_bytes / 2 : FAR_BYTES) && own->look_ns > now_ns + LOOK_NS)
+            own->look_ns = now_ns + LOOK_NS;
+        if (is_group && room.bytes < room.limit_bytes / 8)
             own->look_ns = now_ns + LOOK_NEAR_NS;
         if (room.bytes < 2 * reserve)
             atomic_store(&segment->is_enough, 1);

@@ -8,6 +8,11 @@
 #define FLUSH_PERIOD_NS  500000000u
 #define QUOTA_NS         1000000000u /* the last reading may be of so long before the group is gone */
 #define CLOCK_AND_CPU_NS 50000
+#define PACE_AFTER_NS    1000000000u
+#define PACE_NS          1000000000u
+#define PACE_STEP        1.5
+#define PACE_MOST        4
+#define PACE_ROUND_MS    500 /* an observer that wants them more often has something to decide */
 
 /* ---- where a recording is ---- */
 
@@ -160,6 +165,29 @@ static void ask_for_code(struct recorder *r)
     link_where(&r->link, addresses, n);
 }
 
+/*
+ * A JVM that uses little CPU time affords few rounds.  What they have cost is compared now and then with what they may,
+ * and they come as much less often; the start, and the first rounds, at which all is new, do not count.
+ */
+static void pace(struct recorder *r)
+{
+    struct recorder_rounds *rounds = &r->rounds;
+    uint64_t now_ns = r->now.latest.monotonic_ns, own_ns = recorder_own_cpu_ns();
+    bool is_start = !r->ready || now_ns - r->ready_ns < PACE_AFTER_NS;
+    if (r->now.plan->rounds_part <= 0 || (!is_start && now_ns - rounds->compared_ns < PACE_NS))
+        return;
+    double may_ns = r->now.plan->rounds_part * (double)(r->now.cpu_ns - rounds->cpu_ns);
+    double took_ns = (double)(own_ns - rounds->own_cpu_ns), times = may_ns > 0 ? took_ns / may_ns : PACE_STEP;
+    times = times > PACE_STEP ? PACE_STEP : times < 1 / PACE_STEP ? 1 / PACE_STEP : times;
+    double stretch = is_start || r->link.round_ms < PACE_ROUND_MS ? 1 : r->now.stretch * times;
+    r->now.stretch = stretch < 1 ? 1 : stretch > PACE_MOST ? PACE_MOST : stretch;
+    if (is_start)
+        rounds->start_cpu_ns = own_ns - r->costs.own_cpu_start_ns;
+    rounds->compared_ns = now_ns;
+    rounds->own_cpu_ns = own_ns;
+    rounds->cpu_ns = r->now.cpu_ns;
+}
+
 int recorder_write_round(struct recorder *r, uint64_t *n_words, struct err *err)
 {
     readings_take(&r->readings, clock_ns(CLOCK_MONOTONIC_RAW));
@@ -167,6 +195,7 @@ int recorder_write_round(struct recorder *r, uint64_t *n_words, struct err *err)
     recorder_read_quota(r, false);
     *n_words = drain_snapshot(&r->drain);
     r->now.latest = recorder_clock_and_cpu(r->now.target, &r->now.cpu_ns);
+    pace(r);
     if (write_clock(r, err) < 0 || write_costs(r, err) < 0 ||
         kernel_write(&r->kernel, r->now.writer, r->now.latest.monotonic_ns, &r->now.first, &r->now.latest, err) < 0 ||
         recorder_write_stacks(&r->stacks, r->readings.is_last || r->files.is_turning, err) < 0 ||

@@ -11,7 +11,8 @@
 
 #include <poll.h>
 
-#define WAITS_MOST_NS 1e9 /* between two visits, whatever they cost */
+#define WAITS_MOST_NS  1e9 /* between two visits, whatever they cost */
+#define VISITS_OF_LATE 8u
 
 /*
  * What is known of the JVM's code and methods is compared again in each drain: when it took more, with one for each few
@@ -127,7 +128,8 @@ int recorder_write_stacks(struct recorder_stacks *s, bool all, struct err *err)
     if (s->sampler == NULL && s->polled == NULL)
         return begin_polling(s, err);
     uint64_t more_ns = hash_address(s->drained_ns) % (DRAIN_NS * 2 / 5); /* not in step with the program */
-    if (now_ns - s->drained_ns < DRAIN_NS * 4 / 5 + more_ns && !all && !rings_fill(s))
+    uint64_t least_ns = (uint64_t)((double)(DRAIN_NS * 4 / 5 + more_ns) * s->now->stretch);
+    if (now_ns - s->drained_ns < least_ns && !all && !rings_fill(s))
         return 0;
     s->drained_ns = now_ns;
     return s->polled != NULL ? poll_sampler_drain(s->polled, take_stack_sample, s, err) : drain_outside(s, err);
@@ -166,16 +168,26 @@ static int take_wait(const struct stack_wait *wait, void *context, struct err *e
 /* Not in step with the program, and so that they take no more than they may. */
 static void plan_visit(struct recorder_stacks *s, uint64_t now_ns)
 {
-    struct stack_sampler_state state;
-    stack_sampler_state(s->sampler, &state);
-    const struct wait_sampler_state *waits = &state.waits;
-    double least_ns = 1e9 / s->now->plan->waits_hz, cost_ns = (double)waits->cpu_ns / (double)(waits->n_visits + 1);
+    double least_ns = 1e9 / s->now->plan->waits_hz;
     double wall_ns = (double)(s->now->latest.monotonic_ns - s->now->first.monotonic_ns) + 1;
     double may_part = s->now->plan->waits_part * (double)(s->now->cpu_ns - s->now->cpu_start_ns) / wall_ns;
-    double ns = may_part > 0 ? cost_ns / may_part : WAITS_MOST_NS;
+    double ns = may_part > 0 ? s->visit_cost_ns / may_part : WAITS_MOST_NS;
     ns = ns < least_ns ? least_ns : ns > WAITS_MOST_NS ? WAITS_MOST_NS : ns;
     s->random = s->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     s->visit_ns = now_ns + (uint64_t)(ns * (0.75 + (double)(s->random >> 33) / (double)(1u << 31) / 2));
+}
+
+/* All of the cost: who has a lock, threads' names, the trace.  At the first visit all is new. */
+static int visit(struct recorder_stacks *s, struct err *err)
+{
+    uint64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    int rc = stack_sampler_visit(s->sampler, take_wait, s, err);
+    double cost_ns = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns);
+    s->visits_cpu_ns += (uint64_t)cost_ns;
+    uint32_t n = s->n_visits++;
+    if (n > 0)
+        s->visit_cost_ns += (cost_ns - s->visit_cost_ns) / (n < VISITS_OF_LATE ? n : VISITS_OF_LATE);
+    return rc;
 }
 
 int recorder_visit_waits(struct recorder_stacks *s)
@@ -185,7 +197,7 @@ int recorder_visit_waits(struct recorder_stacks *s)
     if (s->now->plan->waits_hz == 0 || s->sampler == NULL || stack_sampler_pid(s->sampler) == 0)
         return INT_MAX;
     if (now_ns >= s->visit_ns) {
-        if (stack_sampler_visit(s->sampler, take_wait, s, &why) < 0) {
+        if (visit(s, &why) < 0) {
             note_failure(s, &why);
             return INT_MAX;
         }
@@ -228,7 +240,7 @@ static int write_waits_info(struct recorder_stacks *s, const struct stack_sample
     return wait_log_flush(&s->waits, s->now->writer, err) < 0 ||
                    info_write_count(s->now->writer, INFO_WAIT_VISITS, state->waits.n_visits, err) < 0
                ? -1
-               : info_write_real(s->now->writer, INFO_WAIT_CPU_MS, (double)state->waits.cpu_ns / 1e6, err);
+               : info_write_real(s->now->writer, INFO_WAIT_CPU_MS, (double)s->visits_cpu_ns / 1e6, err);
 }
 
 int recorder_write_stacks_info(struct recorder_stacks *s, struct err *err)

@@ -50,6 +50,9 @@ struct recorder_rounds {
     uint64_t clock_written_ns, flushed_ns, asked_ns;
     bool costs_written;
     bool asks_much; /* IP samples are in many pieces of code that are not known */
+    /* Where what rounds cost was compared with what they may cost last. */
+    uint64_t compared_ns, own_cpu_ns, cpu_ns;
+    uint64_t start_cpu_ns; /* that this program took until they were compared first; 0: they are not */
 };
 
 /* Signals, and this process' priority: as they were before. */

@@ -226,7 +226,7 @@ static int take_sample(const struct kernel_event *event, void *context)
         .tid = event->tid,
         .thread_name = name,
         .java_name =
-            java_thread_names_get(&sampler->java_names, &sampler->monitors.threads, event->tid, name, is_latest),
+            java_thread_names_get(&sampler->java_names, &sampler->monitors.threads, event->tid, name, is_latest, true),
         .pc = event->count,
         .in_kernel = event->in_kernel,
         .in_native = !stack->is_in_java,

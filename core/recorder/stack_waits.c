@@ -61,7 +61,7 @@ static struct stack_sample sample_of(struct stack_sampler *sampler, const struct
                                    .tid = at->tid,
                                    .thread_name = name,
                                    .java_name = java_thread_names_get(&sampler->java_names, &sampler->monitors.threads,
-                                                                      at->tid, name, true),
+                                                                      at->tid, name, true, !at->is_same),
                                    .known = sampler->methods,
                                    .n_known = sampler->n_methods };
     if (stack == NULL)

@@ -52,7 +52,7 @@ const char *thread_names_at(struct thread_names *names, pid_t pid, int32_t tid, 
  * What Java calls the threads that are sampled, beside what the kernel does: the kernel's name has 15 bytes and, of a
  * thread that another one renames, stays what it was.
  *
- * A name is read from the JVM when the thread is sampled, once in four rounds, and kept with the kernel's name of the
+ * A name is read from the JVM when the thread is sampled, once in some rounds, and kept with the kernel's name of the
  * thread: a thread that has had other names since is found by that.
  */
 
@@ -77,11 +77,12 @@ void java_thread_names_round(struct java_thread_names *names);
 /*
  * comm       as the kernel called it then
  * is_latest  it does so now
+ * has_run    since its sample before
  *
  * Returns "": not known, or no Java thread.  Until the next call.
  */
 const char *java_thread_names_get(struct java_thread_names *names, const struct vm_threads *threads, int32_t tid,
-                                  const char *comm, bool is_latest);
+                                  const char *comm, bool is_latest, bool has_run);
 
 void java_thread_names_free(struct java_thread_names *names);
 

@@ -225,7 +225,6 @@ static int visit(struct wait_sampler *waits, struct waiting_thread *thread, thre
 
 int wait_sampler_visit(struct wait_sampler *waits, thread_wait_fn *fn, void *context)
 {
-    uint64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     int rc = 0;
     waits->now_ns = kernel_now_ns();
     waits->state.n_visits++;
@@ -238,7 +237,6 @@ int wait_sampler_visit(struct wait_sampler *waits, thread_wait_fn *fn, void *con
         rc = visit(waits, thread, fn, context);
         seen++;
     }
-    waits->state.cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
     return rc;
 }
 

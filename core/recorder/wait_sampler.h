@@ -98,7 +98,6 @@ struct wait_sampler_state {
     uint64_t n_visits;
     uint64_t n_visited, n_same, n_moved; /* threads; moved: they ran while their stack was copied */
     uint64_t ready_ns;                   /* that threads could have run, and had no CPU */
-    uint64_t cpu_ns;                     /* of visits, here */
 };
 
 void wait_sampler_state(const struct wait_sampler *waits, struct wait_sampler_state *state);
