@@ -398,6 +398,7 @@ int metadata_write_end(struct trace_writer *writer, const struct segment *segmen
         { INFO_PROCESS_CPU_NS, cpu->process_ns },
         { INFO_MACHINE_STOLEN_NS, cpu->stolen_ns },
         { INFO_RECORDER_CPU_NS, cpu->own_ns },
+        { INFO_RECORDER_START_NS, cpu->own_start_ns },
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].value != TRACE_UNKNOWN && info_write_count(writer, numbers[i].key, numbers[i].value, err) < 0)

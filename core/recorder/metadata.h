@@ -65,6 +65,7 @@ bool metadata_refusal(const struct recorder_plan *plan, const struct segment *se
 struct metadata_cpu {
     uint64_t process_ns;          /* of the process */
     uint64_t own_ns;              /* of the recorder */
+    uint64_t own_start_ns;        /* of this, until all was new no more */
     uint64_t stolen_ns;           /* kept from this machine by its host */
     struct cpu_quota_level quota; /* of the process' groups; cpus 0: none */
 };

@@ -16,6 +16,7 @@ static struct metadata_cpu cpu_times(const struct recorder *r, const struct reco
 {
     struct metadata_cpu cpu = { .process_ns = recorder_process_cpu_ns(r),
                                 .own_ns = status->own_cpu_ns,
+                                .own_start_ns = r->rounds.start_cpu_ns == 0 ? TRACE_UNKNOWN : r->rounds.start_cpu_ns,
                                 .stolen_ns = TRACE_UNKNOWN };
     uint64_t stolen_ns;
     cpu_quota_since(&r->quota.start, &r->quota.latest, &cpu.quota);

@@ -91,6 +91,8 @@ static const struct info_row rows[INFO_N_KEYS] = {
     [INFO_QUOTA_THROTTLED] = { "quota.throttled", "", "periods in which the quota stopped the group", { ONE_COUNT } },
     [INFO_QUOTA_THROTTLED_NS] = { "quota.throttled_ns", "ns", "for how long, all CPUs together", { ONE_COUNT } },
     [INFO_RECORDER_CPU_NS] = { "recorder.cpu_ns", "ns", "CPU time of the recorder", { ONE_COUNT } },
+    [INFO_RECORDER_START_NS] = { "recorder.start_ns", "ns", "of this, until a second after the agent was ready",
+      { ONE_COUNT } },
     [INFO_THREADS_RENAMED] = { "threads.renamed", "", "threads that changed their names", { ONE_COUNT } },
     [INFO_OFFCPU] = { "offcpu", "", "source of the time off the CPU", { ONE_TEXT } },
     [INFO_SAMPLE_EVENTS] = { "sample.events", "", "the event that triggers stack samples, and those read with each",

@@ -359,29 +359,51 @@ static void begin(struct cost_rows *c)
 static const char *compiling_why(const struct cost_rows *c)
 {
     if (number(c, INFO_LIVE_FORGOTTEN_MS) > 0)
-        return "this JVM discarded all its compiled code at the first instrumentation; start it with "
+        return ": this JVM discarded all its compiled code at the first instrumentation; start it with "
                "-agentpath:.../libmmprof-agent.so=prepare to keep compiled code (mmprof-record(1))";
-    return "record for longer to amortize it";
+    return "";
 }
 
-/* "the largest part, 15.4 %, is recompilation: record for longer to amortize it" */
+/* What is fixed is amortized in a longer recording.  "" where it is not known what is. */
+static const char *length_within(const struct cost_rows *c)
+{
+    struct arena *arena = c->source->arena;
+    char fixed[32], length[32], least[32];
+    bool is_known;
+    double start_ns = number(c, INFO_RECORDER_START_NS), budget = number(c, INFO_LIVE_BUDGET);
+    double fixed_ns =
+        start_ns + c->changing_ns + (c->agent_ns > 0 ? c->agent_ns : 0) + (c->compiling_ns > 0 ? c->compiling_ns : 0);
+    double running_ns = sum_of(c, &is_known) - fixed_ns, left_ns = budget * c->cpu_ns - running_ns;
+    if (start_ns < 0)
+        return "";
+    if (left_ns <= 0)
+        return arena_printf(arena, ": without what is fixed it is still %s: use a larger --budget",
+                            report_percent(arena, cpu_share(c, running_ns)));
+    table_format_ns(fixed_ns, fixed, sizeof fixed);
+    table_format_ns(c->wall_ns, length, sizeof length);
+    table_format_ns(c->wall_ns * fixed_ns / left_ns, least, sizeof least);
+    return arena_printf(arena, ": fixed cost %s of a %s recording; record for %s or more to be within %s", fixed,
+                        length, least, report_percent(arena, budget));
+}
+
+/* "recompilation took 15.4 %: fixed cost 320 ms of a 20.0 s recording; record for 58.1 s or more to be within 1 %" */
 static const char *excess_why(const struct cost_rows *c)
 {
+    const char *longer = length_within(c), *again = compiling_why(c);
     const struct {
         double ns;
         const char *what, *why;
-    } parts[] = { { c->compiling_ns, "recompilation", compiling_why(c) },
-                  { c->changing_ns, "changing classes", "record for longer to amortize it" },
-                  { c->agent_ns, "the agent in the JVM", "record for longer to amortize its start" },
-                  { c->recorder_ns, "mmprof's own process",
-                    "its fixed cost is a large share of a program that uses little CPU time; record for longer" },
-                  { c->ip_samples_ns, "IP sampling", "use a lower --frequency" },
-                  { c->allocations_ns, "allocation samples", "record with --no-allocations" },
-                  { c->probes_ns, "probes", "their methods were called more often than expected" } };
+    } parts[] = { { c->compiling_ns, "recompilation", again[0] != '\0' ? again : longer },
+                  { c->changing_ns, "changing classes", longer },
+                  { c->agent_ns, "the agent in the JVM", longer },
+                  { c->recorder_ns, "mmprof's own process", longer },
+                  { c->ip_samples_ns, "IP sampling", ": use a lower --frequency" },
+                  { c->allocations_ns, "allocation samples", ": record with --no-allocations" },
+                  { c->probes_ns, "probes", ": their methods were called more often than expected" } };
     size_t most = 0;
     for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
         most = parts[i].ns > parts[most].ns ? i : most;
-    return arena_printf(c->source->arena, "%s took %s (%s)", parts[most].what,
+    return arena_printf(c->source->arena, "%s took %s%s", parts[most].what,
                         report_percent(c->source->arena, cpu_share(c, parts[most].ns)), parts[most].why);
 }
 

@@ -318,13 +318,17 @@ static void test_unknown(void)
 static void test_excess(void)
 {
     static const struct {
-        const char *recorder_ns, *compiling_ms, *why;
+        const char *recorder_ns, *start_ns, *compiling_ms, *why;
     } cases[] = {
-        { "1000", "0", "the agent in the JVM took 3 % (record for longer to amortize its start)" },
-        { "40000", "0",
-          "mmprof's own process took 4 % (its fixed cost is a large share of a program that uses little CPU time; "
-          "record for longer)" },
-        { "40000", "0.5", "recompilation took 50 % (record for longer to amortize it)" },
+        { "1000", NULL, "0", "the agent in the JVM took 3 %" },
+        { "40000", "36000", "0",
+          "mmprof's own process took 4 %: fixed cost 66.0 us of a 1.00 ms recording; record for 11.0 ms or more to be "
+          "within 1 %" },
+        { "40000", "20000", "0",
+          "mmprof's own process took 4 %: without what is fixed it is still 2 %: use a larger --budget" },
+        { "40000", "39000", "0.5",
+          "recompilation took 50 %: fixed cost 569 us of a 1.00 ms recording; record for 63.2 ms or more to be within "
+          "1 %" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct maker m;
@@ -333,6 +337,8 @@ static void test_excess(void)
         begin(&m);
         maker_info(&m, "live.budget", "0.01");
         maker_info(&m, "recorder.cpu_ns", cases[i].recorder_ns);
+        if (cases[i].start_ns != NULL)
+            maker_info(&m, "recorder.start_ns", cases[i].start_ns);
         maker_info(&m, "live.compiling_ms", cases[i].compiling_ms);
         look(&m, &made, NULL);
         cost_sums(&made.trace.source, &sums);
