@@ -99,6 +99,16 @@ printf '.It Fl o , Fl -output Ar FILE\n.It Fl -trees\nLike\n.Fl -grain .\n' > "$
 is "options are read from a help text" "$(options_of_help "$SCRATCH/help" | xargs)" "output tree"
 is "options are read from a page" "$(options_of_page "$SCRATCH/page" | xargs)" "output trees"
 
+# unwritten PAGE: tests that its list of claims names, and nobody has.
+unwritten() {
+    sed -nE 's/^\.It Pa (.*\.(sh|c).*)/\1/p' "$1" | tr ' ,' '\n\n' | grep . | while read -r name; do
+        find "$root"/test/{faults,e2e,unit} -name "$name" | grep -q . || echo "$name"
+    done
+}
+is "each test that mmprof-faults.7 names is there" "$(unwritten "$root/man/mmprof-faults.7")" ""
+printf '.It Pa limits.sh , nobody_has.sh\n' > "$SCRATCH/page"
+is "one that is not is found" "$(unwritten "$SCRATCH/page")" nobody_has.sh
+
 # Each macro quotes to the end of its line: '.Pq Sq yes No or Sq no' is printed as (‘yes or ‘no’’).
 nested='^\.(Pq |Sq |Ql ).*\b(Sq|Ql) .*\b(Sq|Ql|No) |^\.Pq (Sq|Ql) .* No |^\.Sq [^ ]+ .*\b(Sq|No) |\bFl -[a-z-]+ : [a-z]'
 is "a quote that is not closed is found" "$(printf '.Pq Sq yes No or Sq no\n.Pq Sq yes\n' | grep -cE "$nested")" 1

@@ -279,7 +279,7 @@ is "--mechanism polling: the agent samples a program to its end" "$status$errors
 matches "and finds its methods, at safepoints" "$said" '^Faults.main .* [1-9][0-9]*( |$)'
 
 # Of all time of application threads: three that wait all the time and main are a quarter each less what 'turns' has.
-sample --wall -F 199 -d 0.9 -- "$jdk/bin/java" -cp "$classes" target.Waits 2
+sample --wall -F 199 -d 3 -- "$jdk/bin/java" -cp "$classes" target.Waits 4
 is "after -d the program goes on to its end: exit status" "$status" 0
 matches "which is waited for" "$errors" '^mmprof: sampling has ended; the command goes on as process [0-9]+: waiting'
 start "$SCRATCH/ready" "$jdk/bin/java" -cp "$classes" target.Waits 600
