@@ -5,6 +5,11 @@
 
 #include "test/unit/tap.h"
 
+#include <dlfcn.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +109,64 @@ static bool has_call(const void *function, size_t n)
     return false;
 }
 
+/* ---- the parts that are read of a library say what all of it does ---- */
+
+#define PLACES 2000u
+
+struct compared {
+    const Dl_info *library;
+    uint32_t n, n_known, n_different;
+};
+
+/* The whole file has the CFA at such an offset from a register there. */
+static bool is_same(Dwarf_CFI *whole, uint64_t at, const struct native_rule *rule, bool *is_known)
+{
+    Dwarf_Frame *frame = NULL;
+    Dwarf_Op *ops;
+    size_t n = 0;
+    *is_known = dwarf_cfi_addrframe(whole, at, &frame) == 0 && dwarf_frame_cfa(frame, &ops, &n) == 0 && n == 1 &&
+                (ops[0].atom == DW_OP_bregx || ops[0].atom <= DW_OP_breg31);
+    bool is_alike =
+        *is_known ? rule->kind != NATIVE_UNKNOWN &&
+                        (uint64_t)rule->cfa.offset == (ops[0].atom == DW_OP_bregx ? ops[0].number2 : ops[0].number)
+                  : frame != NULL || rule->kind == NATIVE_UNKNOWN;
+    free(frame);
+    return is_alike;
+}
+
+static int compare_library(struct dl_phdr_info *its, size_t n_bytes, void *context)
+{
+    struct compared *c = context;
+    (void)n_bytes;
+    if (its->dlpi_addr != (uintptr_t)c->library->dli_fbase)
+        return 0;
+    int fd = open(c->library->dli_fname, O_RDONLY | O_CLOEXEC);
+    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+    Dwarf_CFI *whole = dwarf_getcfi_elf(elf);
+    for (int i = 0; i < its->dlpi_phnum; i++)
+        for (uint64_t k = 0; (its->dlpi_phdr[i].p_flags & PF_X) != 0 && k < PLACES; k++) {
+            uint64_t at = its->dlpi_phdr[i].p_vaddr + its->dlpi_phdr[i].p_memsz / PLACES * k;
+            bool is_known;
+            c->n_different += !is_same(whole, at, native_frames_at(native, its->dlpi_addr + at), &is_known);
+            c->n_known += is_known;
+            c->n++;
+        }
+    dwarf_cfi_end(whole);
+    elf_end(elf);
+    close(fd);
+    return 1;
+}
+
+static void test_parts(void)
+{
+    Dl_info library;
+    struct compared c = { .library = &library };
+    const void *function = (const void *)(uintptr_t)qsort;
+    CHECK("libc is a file", dladdr(function, &library) != 0 && dl_iterate_phdr(compare_library, &c) == 1);
+    CHECK_NUMBER("2,000 places of it have a rule as the whole file says", c.n_different, 0);
+    CHECK("most of them have one", c.n >= PLACES && c.n_known > c.n / 2);
+}
+
 int main(void)
 {
     static int numbers[2] = { 2, 1 };
@@ -122,6 +185,7 @@ int main(void)
     CHECK_NUMBER("memory that is no code has no rule", native_frames_at(native, (uint64_t)(uintptr_t)numbers)->kind,
                  NATIVE_UNKNOWN);
     CHECK_NUMBER("nor has address 0", native_frames_at(native, 0)->kind, NATIVE_UNKNOWN);
+    test_parts();
     native_frames_close(native);
     return tap_done();
 }
