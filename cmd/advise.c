@@ -98,6 +98,7 @@ static int run(struct advise_arguments *a, struct arena *arena, struct err *err)
     int rc = view_pass_read(&options, arena, &pass, err);
     if (rc == 0) {
         sampled_tree(&pass.source, view_pass_samples(&pass, &pass.source), false, &whole);
+        whole.throttled = throttled_find(&pass, &whole);
         const struct findings_input input = { .source = &whole, .libraries = options.libraries, .pass = &pass };
         rc = display_close(&a->display, print_with_memory(a, &input, &a->display, err), err);
     }

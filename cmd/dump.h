@@ -36,6 +36,7 @@ void dump_samples_context(FILE *out, uint32_t number, const struct trace_context
 void dump_samples_sample(FILE *out, const struct trace_sample *sample);
 void dump_samples_wait(FILE *out, const struct trace_wait *wait);
 void dump_samples_heap_event(FILE *out, const struct trace_heap_event *event);
+void dump_samples_pressure(FILE *out, const struct trace_pressure *pressure);
 void dump_samples_allocation(FILE *out, const struct trace_allocation *allocation);
 
 #endif

@@ -116,3 +116,15 @@ void dump_samples_heap_event(FILE *out, const struct trace_heap_event *event)
     put_moment(out, "at", event->ticks);
     fputc('\n', out);
 }
+
+/* "pressure at 1500 to 2000: throttled 1, throttled_ns 95000000" */
+void dump_samples_pressure(FILE *out, const struct trace_pressure *pressure)
+{
+    const char *before = ": ";
+    fputs("pressure", out);
+    put_moment(out, "at", pressure->start_ticks);
+    fprintf(out, " to %" PRIu64, pressure->end_ticks);
+    for (int i = 0; i < TRACE_PRESSURES; i++, before = ", ")
+        fprintf(out, "%s%s %" PRIu64, before, trace_pressure_key((enum trace_pressure_kind)i), pressure->values[i]);
+    fputc('\n', out);
+}

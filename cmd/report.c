@@ -301,6 +301,7 @@ static int run_report(struct report_run *run, struct err *err)
         return -1;
     const struct report_source *first = run->traces[0].source;
     sampled_tree(first, view_pass_samples(&run->passes[0], first), o->threads != NULL, &run->first_whole);
+    run->first_whole.throttled = throttled_find(&run->passes[0], &run->first_whole);
     memcpy(run->whole, run->traces, sizeof run->whole);
     run->whole[0].source = &run->first_whole;
     return o->for_agents     ? report_agents_print(run, err)

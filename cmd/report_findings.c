@@ -40,6 +40,7 @@ static int print_of(const char *path, const struct table_look *look, struct aren
     if (options.libraries == NULL || view_pass_read(&options, arena, pass, err) < 0)
         return -1;
     sampled_tree(&pass->source, view_pass_samples(pass, &pass->source), false, &whole);
+    whole.throttled = throttled_find(pass, &whole);
     const struct findings_input input = { .source = &whole, .libraries = options.libraries, .pass = pass };
     report_findings_print(&input, FINDINGS_ON_SCREEN, look, out);
     return 0;

@@ -35,7 +35,7 @@ int threads_keep(const struct trace_reader *reader, const char *pattern, struct 
 
 /* All who look at the calls of a trace while its call tree is built: they share one pass over it. */
 
-#define OBSERVERS_MAX 6
+#define OBSERVERS_MAX 8
 
 struct observers {
     struct calltree_observer all[OBSERVERS_MAX]; /* in any order */

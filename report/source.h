@@ -10,6 +10,7 @@
 
 struct sampled_tree;
 struct allocated;
+struct throttled;
 
 struct report_source {
     const char *path;                   /* of the trace; borrowed */
@@ -20,6 +21,7 @@ struct report_source {
     const struct jit_shapes *shapes;    /* of the trace's JIT events; borrowed; NULL: it has none */
     bool only_threads;                  /* the tree is of some of the application's threads: report/some_threads.h */
     const struct allocated *allocated;  /* bytes per second (report/view/allocation_rows.h); borrowed, or NULL */
+    const struct throttled *throttled;  /* by a CPU quota (report/view/throttled.h); borrowed, or NULL */
     const struct sampled_tree *sampled; /* what the tree has from samples (report/sampled_tree.h); borrowed, or NULL */
 };
 

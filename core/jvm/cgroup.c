@@ -169,14 +169,11 @@ bool cgroup_number(const struct cgroup *group, const char *file, uint64_t *numbe
     return cgroup_numbers(group, file, number, 1);
 }
 
-size_t cgroup_keys(const struct cgroup *group, const char *file, const char *const *keys, uint64_t *numbers, size_t n)
+size_t cgroup_keys_in(const char *text, const char *const *keys, uint64_t *numbers, size_t n)
 {
-    char text[8192], *rest;
     size_t n_found = 0;
-    if (read_file(group, file, text, sizeof text) <= 0)
-        return 0;
-    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
-        size_t length = strcspn(line, " ");
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
+        size_t length = strcspn(line, " \n");
         for (size_t i = 0; i < n; i++)
             if (strlen(keys[i]) == length && strncmp(line, keys[i], length) == 0) {
                 numbers[i] = strtoull(line + length, NULL, 10);
@@ -184,6 +181,12 @@ size_t cgroup_keys(const struct cgroup *group, const char *file, const char *con
             }
     }
     return n_found;
+}
+
+size_t cgroup_keys(const struct cgroup *group, const char *file, const char *const *keys, uint64_t *numbers, size_t n)
+{
+    char text[8192];
+    return read_file(group, file, text, sizeof text) <= 0 ? 0 : cgroup_keys_in(text, keys, numbers, n);
 }
 
 bool cgroup_keyed(const struct cgroup *group, const char *file, const char *key, uint64_t *number)

@@ -41,6 +41,7 @@ bool cgroup_keyed(const struct cgroup *group, const char *file, const char *key,
 
 /* The same of n keys at once; numbers of keys that are not there are left alone.  Returns how many are there. */
 size_t cgroup_keys(const struct cgroup *group, const char *file, const char *const *keys, uint64_t *numbers, size_t n);
+size_t cgroup_keys_in(const char *text, const char *const *keys, uint64_t *numbers, size_t n); /* of a text */
 
 /*
  * The CPU quota of a process' control groups (a container's limit), and how often the kernel has stopped them for it.

@@ -144,6 +144,7 @@ static enum woken_by wait_and_look(struct recorder *r, int ms)
         if (look_ms >= left_ms)
             return wait_and_visit(r, left_ms);
         enum woken_by by = wait_and_visit(r, look_ms);
+        recorder_look_at_groups(r, false);
         if (by != WOKEN_BY_TIME || r->gone || r->signals.interrupted ||
             !collections_look(&r->collections, &r->pauses.data))
             return by;
@@ -367,6 +368,7 @@ static void close_all(struct recorder *r)
     recorder_close_allocations(&r->allocations);
     ip_samples_free(&r->ip_samples);
     pauses_close(&r->pauses);
+    pressure_close(&r->pressure);
     readings_close(&r->readings);
     if (r->now.plan->simulation != NULL)
         r->now.plan->simulation->close(r->now.plan->simulation->context);

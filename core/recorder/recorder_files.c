@@ -19,7 +19,7 @@ static struct metadata_cpu cpu_times(const struct recorder *r, const struct reco
                                 .own_start_ns = r->rounds.start_cpu_ns == 0 ? TRACE_UNKNOWN : r->rounds.start_cpu_ns,
                                 .stolen_ns = TRACE_UNKNOWN };
     uint64_t stolen_ns;
-    cpu_quota_since(&r->quota.start, &r->quota.latest, &cpu.quota);
+    cpu_quota_since(&r->pressure.start, &r->pressure.latest, &cpu.quota);
     if (r->costs.stolen_start_ns != TRACE_UNKNOWN && jvm_stolen_ns(&stolen_ns) == 0 &&
         stolen_ns >= r->costs.stolen_start_ns)
         cpu.stolen_ns = stolen_ns - r->costs.stolen_start_ns;
@@ -46,8 +46,11 @@ static int write_ip_samples_info(const struct recorder *r, struct err *err)
 
 int recorder_end_file(struct recorder *r, struct recorder_status *status, bool is_last, struct err *err)
 {
-    recorder_read_quota(r, true);
+    recorder_look_at_groups(r, true);
+    cpu_quota_read(&r->pressure.latest);
     struct metadata_cpu cpu = cpu_times(r, status);
+    if (pressure_write(&r->pressure, r->now.writer, err) < 0)
+        return -1;
     trace_writer_ends(r->now.writer);
     if ((is_last ? link_finish(&r->link, status, err) : link_file(&r->link, status, err)) < 0 ||
         threads_write(r->now.threads, r->now.writer, err) < 0 ||
@@ -110,6 +113,7 @@ static int change_file(struct recorder *r, struct err *err)
     recycle_threads(r);
     r->rounds.clock_written_ns = r->rounds.flushed_ns = r->now.latest.monotonic_ns;
     pauses_next(&r->pauses);
+    r->pressure.start = r->pressure.latest;
     return recorder_rotation_begin(&r->files, &r->now, &next, err);
 }
 

@@ -45,7 +45,7 @@ static int meet_agent(struct recorder *r, struct err *err)
         if (r->stacks.sampler != NULL)
             stack_sampler_choose(r->stacks.sampler, r->now.target);
         read_program(r);
-        recorder_find_quota(r);
+        recorder_find_groups(r);
         jvm_started_put(&r->jvms.all, r->now.target); /* it does not look like one yet */
         r->drain.pid = r->drain.inner_pid = r->now.target;
         if (r->kernel.rings != NULL)

@@ -171,7 +171,7 @@ static void start_clock(struct recorder *r)
 {
     r->now.first = r->now.latest = recorder_clock_and_cpu(r->now.plan->pid, &r->now.cpu_start_ns);
     if (r->now.plan->pid != 0)
-        recorder_find_quota(r);
+        recorder_find_groups(r);
     if (jvm_stolen_ns(&r->costs.stolen_start_ns) < 0)
         r->costs.stolen_start_ns = TRACE_UNKNOWN;
     r->rounds.clock_written_ns = r->rounds.flushed_ns = r->now.first.monotonic_ns;
@@ -399,6 +399,7 @@ int recorder_prepare(struct recorder *r, struct err *err)
         (struct cpu_accounting){ .threads = r->now.threads, .is_sparing = r->now.plan->observer != NULL };
     ip_samples_init(&r->ip_samples);
     pauses_init(&r->pauses);
+    pressure_init(&r->pressure);
     r->layout = plan->layout != NULL ? plan->layout : &no_events;
     if (plan->pid != 0 && inspect(r, err) < 0)
         return -1;

@@ -6,7 +6,6 @@
 #define ASKING_NS        200000000u /* a question wakes the agent, and its answer the recorder */
 #define CLOCK_PERIOD_NS  100000000u
 #define FLUSH_PERIOD_NS  500000000u
-#define QUOTA_NS         1000000000u /* the last reading may be of so long before the group is gone */
 #define CLOCK_AND_CPU_NS 50000
 #define PACE_AFTER_NS    1000000000u
 #define PACE_NS          1000000000u
@@ -28,19 +27,15 @@ struct clock_point recorder_clock_and_cpu(pid_t pid, uint64_t *cpu_ns)
     return point;
 }
 
-void recorder_find_quota(struct recorder *r)
+void recorder_find_groups(struct recorder *r)
 {
-    r->quota.is_there = cpu_quota_find("", r->now.target != 0 ? r->now.target : r->now.plan->pid, &r->quota.start);
-    r->quota.latest = r->quota.start;
+    pid_t pid = r->now.target != 0 ? r->now.target : r->now.plan->pid;
+    pressure_open(&r->pressure, "", pid, clock_ns(CLOCK_MONOTONIC), ticks_now());
 }
 
-void recorder_read_quota(struct recorder *r, bool is_last)
+void recorder_look_at_groups(struct recorder *r, bool always)
 {
-    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-    if (!r->quota.is_there || (!is_last && now_ns - r->quota.read_ns < QUOTA_NS))
-        return;
-    r->quota.read_ns = now_ns;
-    cpu_quota_read(&r->quota.latest);
+    pressure_look(&r->pressure, clock_ns(CLOCK_MONOTONIC), ticks_now(), always);
 }
 
 uint64_t recorder_own_cpu_ns(void)
@@ -192,7 +187,7 @@ int recorder_write_round(struct recorder *r, uint64_t *n_words, struct err *err)
 {
     readings_take(&r->readings, clock_ns(CLOCK_MONOTONIC_RAW));
     cpu_accounting_take(&r->cpu_accounting, r->kernel.pid);
-    recorder_read_quota(r, false);
+    recorder_look_at_groups(r, false);
     *n_words = drain_snapshot(&r->drain);
     r->now.latest = recorder_clock_and_cpu(r->now.target, &r->now.cpu_ns);
     pace(r);
@@ -208,7 +203,7 @@ int recorder_write_round(struct recorder *r, uint64_t *n_words, struct err *err)
     readings_follow(&r->readings);
     if (threads_write(r->now.threads, r->now.writer, err) < 0 || readings_write(&r->readings, r->now.writer, err) < 0 ||
         collections_write(&r->collections, &r->pauses.data, r->now.writer, &r->now.first, &r->now.latest, err) < 0 ||
-        drain_methods(&r->drain, r->now.writer, err) < 0 ||
+        pressure_write(&r->pressure, r->now.writer, err) < 0 || drain_methods(&r->drain, r->now.writer, err) < 0 ||
         drain_records(&r->drain, r->now.writer, ticks_now(), err) < 0)
         return -1;
     return flush(r, err);

@@ -6,13 +6,13 @@
 #define CORE_RECORDER_RECORDER_STATE_H
 
 #include "core/base/progress.h"
-#include "core/jvm/cgroup.h"
 #include "core/recorder/collections.h"
 #include "core/recorder/cpu_accounting.h"
 #include "core/recorder/drain.h"
 #include "core/recorder/kernel.h"
 #include "core/recorder/launch.h"
 #include "core/recorder/link_state.h"
+#include "core/recorder/pressure.h"
 #include "core/recorder/readings.h"
 #include "core/recorder/recorder_parts.h"
 #include "core/recorder/simulation.h"
@@ -36,13 +36,6 @@ struct recorder_change {
     uint32_t n_wanted, n_changed, n_batches; /* n_wanted 0: the agent has not said it yet */
     uint64_t start_ns;                       /* when it said so */
     struct batch_forecast forecast;          /* after the first batch */
-};
-
-/* The CPU quota of the target's groups. */
-struct recorder_quota {
-    struct cpu_quota start, latest;
-    uint64_t read_ns;
-    bool is_there; /* some group has one */
 };
 
 /* When what is due at a round was done last; CLOCK_MONOTONIC_RAW. */
@@ -115,7 +108,7 @@ struct recorder {
     struct collections collections;
     struct readings readings;
     struct recorder_rotation files;
-    struct recorder_quota quota;
+    struct pressure pressure;
     struct recorder_rounds rounds;
 
     struct recorder_signals signals;
@@ -143,9 +136,9 @@ int recorder_prepare(struct recorder *r, struct err *err);
 
 struct recorder_status recorder_status_of(const struct recorder *r);
 
-/* The target's groups: find them when it is known, and read them again, once a second or at the end. */
-void recorder_find_quota(struct recorder *r);
-void recorder_read_quota(struct recorder *r, bool is_last);
+/* The target's groups: find them when it is known, and read them again, if it is time. */
+void recorder_find_groups(struct recorder *r);
+void recorder_look_at_groups(struct recorder *r, bool always);
 
 /* Of the target since the recording began; TRACE_UNKNOWN: not known. */
 uint64_t recorder_process_cpu_ns(const struct recorder *r);

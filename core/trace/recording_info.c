@@ -90,6 +90,7 @@ static const struct info_row rows[INFO_N_KEYS] = {
         { ONE_REAL(4) } },
     [INFO_QUOTA_THROTTLED] = { "quota.throttled", "", "periods in which the quota stopped the group", { ONE_COUNT } },
     [INFO_QUOTA_THROTTLED_NS] = { "quota.throttled_ns", "ns", "for how long, all CPUs together", { ONE_COUNT } },
+    [INFO_PRESSURE_OF] = { "pressure.of", "", "whose waiting the kernel's PSI is: group or machine", { ONE_TEXT } },
     [INFO_RECORDER_CPU_NS] = { "recorder.cpu_ns", "ns", "CPU time of the recorder", { ONE_COUNT } },
     [INFO_RECORDER_START_NS] = { "recorder.start_ns", "ns", "of this, until a second after the agent was ready",
       { ONE_COUNT } },

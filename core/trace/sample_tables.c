@@ -219,6 +219,31 @@ static enum tables_result take_heap_event(struct tables *tables, struct cursor *
     return TABLES_OK;
 }
 
+/* When it began, how long that was, and what rose meanwhile. */
+static enum tables_result take_pressure(struct tables *tables, struct cursor *c, uint64_t *ticks)
+{
+    uint64_t since = cursor_number(c), length = cursor_number(c);
+    struct trace_pressure pressure;
+    for (int i = 0; i < TRACE_PRESSURES; i++)
+        pressure.values[i] = cursor_number(c);
+    *ticks += since >> 1 ^ (0 - (since & 1));
+    if (c->bad || length > UINT64_MAX - *ticks)
+        return TABLES_DAMAGED;
+    pressure.start_ticks = *ticks;
+    pressure.end_ticks = *ticks + length;
+    if (tables->listener.pressure != NULL)
+        tables->listener.pressure(tables->listener.context, &pressure);
+    return TABLES_OK;
+}
+
+const char *trace_pressure_key(enum trace_pressure_kind kind)
+{
+    static const char *const keys[TRACE_PRESSURES] = { "throttled",          "throttled_ns",   "cpu_pressure_ns",
+                                                       "memory_pressure_ns", "io_pressure_ns", "memory_limit_hits",
+                                                       "oom_kills" };
+    return keys[kind];
+}
+
 double trace_allocation_objects(const struct trace_allocation *allocation)
 {
     return sampled_objects((double)allocation->size_bytes, (double)allocation->mean_bytes);
@@ -250,8 +275,7 @@ static enum tables_result take_stack(struct tables *tables, struct cursor *c)
 enum tables_result sample_tables_take(struct tables *tables, enum chunk_type type, struct cursor *c)
 {
     enum tables_result result = TABLES_OK;
-    uint64_t ticks =
-        type == CHUNK_SAMPLES || type == CHUNK_ALLOCATIONS || type == CHUNK_HEAP_EVENTS ? cursor_u64le(c) : 0;
+    uint64_t ticks = type == CHUNK_CONTEXTS || type == CHUNK_STACKS ? 0 : cursor_u64le(c);
     if (type == CHUNK_CONTEXTS && cursor_number(c) != tables->samples.n_contexts)
         return TABLES_DAMAGED;
     while (result == TABLES_OK && cursor_left(c) > 0)
@@ -259,6 +283,7 @@ enum tables_result sample_tables_take(struct tables *tables, enum chunk_type typ
                  : type == CHUNK_SAMPLES     ? take_sample(tables, c, &ticks)
                  : type == CHUNK_ALLOCATIONS ? take_allocation(tables, c, &ticks)
                  : type == CHUNK_HEAP_EVENTS ? take_heap_event(tables, c, &ticks)
+                 : type == CHUNK_PRESSURE    ? take_pressure(tables, c, &ticks)
                                              : take_stack(tables, c);
     return c->bad ? TABLES_DAMAGED : result;
 }

@@ -272,6 +272,31 @@ struct trace_heap_event {
     uint64_t number;
 };
 
+/* What held the program's control groups back.  The numbers stand in traces. */
+enum trace_pressure_kind {
+    TRACE_PRESSURE_THROTTLED,    /* times that a CPU quota stopped it */
+    TRACE_PRESSURE_THROTTLED_NS, /* for how long, all CPUs together */
+    TRACE_PRESSURE_CPU_NS,       /* PSI: some thread waited for a CPU, */
+    TRACE_PRESSURE_MEMORY_NS,    /* for memory, */
+    TRACE_PRESSURE_IO_NS,        /* or for I/O */
+    TRACE_PRESSURE_LIMIT,        /* times that a memory limit was reached */
+    TRACE_PRESSURE_KILLED,       /* processes killed for lack of memory */
+    TRACE_PRESSURES
+};
+
+struct trace_pressure {
+    uint64_t start_ticks, end_ticks;
+    uint64_t values[TRACE_PRESSURES]; /* what rose between the two */
+};
+
+/* "throttled", "throttled_ns", ... */
+const char *trace_pressure_key(enum trace_pressure_kind kind);
+
+static inline bool trace_pressure_is_time(int kind)
+{
+    return kind >= TRACE_PRESSURE_THROTTLED_NS && kind <= TRACE_PRESSURE_IO_NS;
+}
+
 enum trace_counter_kind {
     TRACE_COUNTER_EVENT,
     TRACE_COUNTER_RUNNING_NS, /* how long a group has counted: its events' values are of that time */
@@ -352,6 +377,9 @@ int trace_write_context(struct trace_writer *writer, const struct trace_context 
 int trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample, struct err *err);
 int trace_write_wait(struct trace_writer *writer, const struct trace_wait *wait, struct err *err);
 int trace_write_allocation(struct trace_writer *writer, const struct trace_allocation *allocation, struct err *err);
+/* In the order of time. */
+int trace_write_pressure(struct trace_writer *writer, const struct trace_pressure *pressure, struct err *err);
+
 int trace_write_heap_event(struct trace_writer *writer, const struct trace_heap_event *event, struct err *err);
 
 /* What the JIT compiler did with a method: its event as the agent's log has it. */
@@ -454,6 +482,7 @@ struct trace_listener {
     void (*wait)(void *context, const struct trace_wait *wait);
     void (*allocation)(void *context, const struct trace_allocation *allocation);
     void (*heap_event)(void *context, const struct trace_heap_event *event);
+    void (*pressure)(void *context, const struct trace_pressure *pressure);
     void (*value)(void *context, const struct trace_value *value);
     void (*event_sample)(void *context, const struct trace_event_sample *sample);
     void (*ip_sample)(void *context, const struct trace_event *event); /* an IP sample, which trace_next returns, too */

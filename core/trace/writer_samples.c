@@ -153,3 +153,15 @@ int trace_write_heap_event(struct trace_writer *writer, const struct trace_heap_
     sink_number(&s, event->number - before);
     return writer_finish(writer, CHUNK_HEAP_EVENTS, &s, err);
 }
+
+int trace_write_pressure(struct trace_writer *writer, const struct trace_pressure *pressure, struct err *err)
+{
+    if (writer_check(writer, err) < 0)
+        return -1;
+    struct sink s = writer_begin(writer, CHUNK_PRESSURE);
+    put_since(writer, CHUNK_PRESSURE, pressure->start_ticks, &writer->pressure_ticks, &s);
+    sink_number(&s, pressure->end_ticks > writer->pressure_ticks ? pressure->end_ticks - writer->pressure_ticks : 0);
+    for (int i = 0; i < TRACE_PRESSURES; i++)
+        sink_number(&s, pressure->values[i]);
+    return writer_finish(writer, CHUNK_PRESSURE, &s, err);
+}

@@ -8,7 +8,7 @@
 #include "report/view/view_pass.h"
 
 /* What is heard for them. */
-#define VIEW_PASS_FINDINGS (VIEW_PASS_LIVE | VIEW_PASS_WAITS | VIEW_PASS_VALUES)
+#define VIEW_PASS_FINDINGS (VIEW_PASS_LIVE | VIEW_PASS_WAITS | VIEW_PASS_VALUES | VIEW_PASS_PRESSURE)
 
 #define FINDINGS_ON_SCREEN 8 /* lines above the report */
 

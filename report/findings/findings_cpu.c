@@ -9,6 +9,7 @@
 #include "core/trace/recording_info.h"
 #include "report/recompilation.h"
 #include "report/view/tables.h"
+#include "report/view/throttled.h"
 #include "report/view/waits.h"
 
 /* Of the time that threads waited for a CPU: what a quota took is most of it, or a part worth a word. */
@@ -247,12 +248,52 @@ void findings_of_faults(struct findings_making *making, const struct finding_rul
     findings_add(making, rule, &f);
 }
 
+#define BEARERS 3    /* methods that are named */
+#define BORNE   0.05 /* of the threads' time that a quota took, at least by each */
+
+/* Threads' time for which the quota stopped them, by the method of the program's own whose call that was. */
+static double *borne_by(const struct findings_making *making)
+{
+    const struct calltree *tree = making->source->tree;
+    uint32_t *owner = findings_owners(making, tree);
+    double *ticks = arena_alloc(making->source->arena, ((size_t)tree->n_methods + 1) * sizeof *ticks);
+    for (uint32_t i = 0; i < tree->n_nodes; i++)
+        if (owner[i] < tree->n_methods)
+            ticks[owner[i]] += making->source->throttled->node_ticks[i];
+    return ticks;
+}
+
+/* "; threads that could run waited 13.8 s for it: Busy.words 62 %, Busy.sorted 21 %" */
+static const char *bearer_words(const struct findings_making *making)
+{
+    const struct throttled *throttled = making->source->throttled;
+    struct arena *arena = making->source->arena;
+    if (throttled == NULL || throttled->all_ticks <= 0)
+        return "";
+    double *ticks = borne_by(making);
+    const char *words = arena_printf(arena, "; threads that could run waited %s for it",
+                                     findings_time(making, throttled->all_ticks * making->source->tree->ns_per_tick));
+    for (int i = 0; i < BEARERS; i++) {
+        uint32_t most = 0;
+        for (uint32_t k = 1; k < making->source->tree->n_methods; k++)
+            most = ticks[k] > ticks[most] ? k : most;
+        if (ticks[most] < BORNE * throttled->all_ticks || ticks[most] <= 0)
+            break;
+        words = arena_printf(arena, "%s%s %s %.0f %%", words, i == 0 ? ":" : ",", findings_label(making, most),
+                             ticks[most] / throttled->all_ticks * 100);
+        ticks[most] = 0;
+    }
+    return words;
+}
+
 void findings_of_quota(struct findings_making *making, const struct finding_rule *rule)
 {
     const struct quota quota = quota_read(making->source);
+    struct arena *arena = making->source->arena;
     double share = making->cpu_ns > 0 ? quota.throttled_ns / making->cpu_ns : 0;
     const struct finding f = { .subject = "CPU quota",
-                               .text = quota_words(making->source, &quota),
+                               .text = arena_printf(arena, "%s%s", quota_words(making->source, &quota),
+                                                    bearer_words(making)),
                                .view = "timeline",
                                .cost_ns = quota.throttled_ns,
                                .share = share,
@@ -278,10 +319,12 @@ bool findings_others_use_cpus(const struct findings_making *making)
 static const char *why_preempted(const struct findings_making *making, double waited_ns)
 {
     const struct quota quota = quota_read(making->source);
-    if (quota.throttled_ns >= QUOTA_MOST * waited_ns)
+    const struct throttled *throttled = making->source->throttled;
+    double threads_ns = throttled == NULL ? 0 : report_ns(making->source, (uint64_t)throttled->all_ticks);
+    double quota_ns = fmax(quota.throttled_ns, threads_ns);
+    if (quota_ns >= QUOTA_MOST * waited_ns)
         return NULL;
-    return quota.throttled_ns >= QUOTA_SOME * waited_ns
-               ? "too few CPUs; the container's CPU quota explains the smaller part"
+    return quota_ns >= QUOTA_SOME * waited_ns ? "too few CPUs; the container's CPU quota explains the smaller part"
            : findings_others_use_cpus(making) ? "other programs use the CPUs; measure again when they are idle"
                                               : "too few CPUs";
 }

@@ -24,10 +24,15 @@ const char *quota_words(const struct report_source *source, const struct quota *
                         quota->cpus, quota->n_throttled, quota->n_throttled == 1 ? "" : "s", time);
 }
 
+bool quota_is_noted(const struct report_source *source)
+{
+    return quota_read(source).throttled_ns > NOTED_SHARE * report_process_cpu_ns(source);
+}
+
 void quota_note(const struct report_source *source, struct table *table)
 {
     struct quota quota = quota_read(source);
-    if (quota.throttled_ns <= NOTED_SHARE * report_process_cpu_ns(source))
+    if (!quota_is_noted(source))
         return;
     const char *words = quota_words(source, &quota);
     table_note(table, words == NULL

@@ -4,6 +4,8 @@
 #include "report/view/report_internal.h"
 
 #include "report/view/allocation_rows.h"
+#include "report/view/throttled.h"
+#include "report/view/waits.h"
 
 bool report_is_tiny(const struct making *making, const struct values *v)
 {
@@ -51,6 +53,7 @@ enum {
     SHOWS_FAULTS = 512,
     SHOWS_SWITCHES = 1024,
     SHOWS_REASONS = 2048,
+    WITH_THROTTLED = 4096,
 };
 
 #define LINE(member) FROM(struct report_line, member)
@@ -68,6 +71,7 @@ static const struct table_column before_events[] = {
 
 static const struct table_column after_rates[] = {
     { "off_cpu_ns_per_call", "Off-CPU/call", TABLE_NS, LINE(off_cpu), .text_when = SHOWS_OFF, .detail = DETAIL_WAITS },
+    { "throttled_share", "Throttled (%)", TABLE_SHARE, LINE(throttled), .when = WITH_THROTTLED },
     { "page_faults_per_cpu_s", "Faults/s", TABLE_RATE, LINE(faults), .text_when = SHOWS_FAULTS,
       .detail = DETAIL_WAITS },
     { "switches_per_cpu_s", "Switches/s", TABLE_RATE, LINE(switches), .text_when = SHOWS_SWITCHES,
@@ -84,6 +88,7 @@ static const struct table_column after_events[] = {
     { "counted_share", "Counted", TABLE_SHARE, LINE(counted), .when = WITH_HARDWARE, .width = COLUMN_DATA },
     { "total_ns", "Total", TABLE_NS, LINE(time_ns), .width = COLUMN_DATA },
     { "self_ns", "Self", TABLE_NS, LINE(self_ns), .width = COLUMN_DATA },
+    { "throttled_ns", "Throttled", TABLE_NS, LINE(throttled_ns), .when = WITH_THROTTLED, .width = COLUMN_DATA },
     { "recorded_share", "Recorded", TABLE_SHARE, LINE(recorded_share), .width = COLUMN_DATA },
     { "unwinds", "Thrown", TABLE_COUNT, LINE(unwinds), .width = COLUMN_DATA },
     { "open_calls", "Open", TABLE_COUNT, LINE(open_calls), .width = COLUMN_DATA },
@@ -188,7 +193,8 @@ void report_columns(struct making *making)
         (making->options->calls != NULL ? WITH_CALLS : 0) | (making->folds != NULL ? WITH_FOLDS : 0) |
         (source->shapes != NULL || making->shapes != NULL ? WITH_SHAPES : 0) | (making->is_partly ? IS_PARTLY : 0) |
         (shows_off ? SHOWS_OFF : 0) | (making->shows_faults ? SHOWS_FAULTS : 0) |
-        (shows_switches ? SHOWS_SWITCHES : 0) | (has_reasons ? SHOWS_REASONS : 0);
+        (shows_switches ? SHOWS_SWITCHES : 0) | (quota_is_noted(source) ? WITH_THROTTLED : 0) |
+        (has_reasons ? SHOWS_REASONS : 0);
     t->details[DETAIL_PROBES - 1] = "How long each was recorded, and why others have no probes";
     t->details[DETAIL_WAITS - 1] = "Time off the CPU, page faults, context switches and bytes allocated";
     t->details[DETAIL_RATES - 1] = "Per 1,000 instructions";
@@ -360,6 +366,17 @@ static void fill_allocated(const struct making *making, const struct values *v, 
         line->allocated = table_number(allocated_per_s(allocated, &v->name));
 }
 
+static void fill_throttled(const struct making *making, const struct values *v, struct report_line *line)
+{
+    const struct throttled *of = making->source->throttled;
+    bool is_method = v->id.kind == ROW_PHASE || v->id.kind == ROW_SAMPLED;
+    if (of == NULL || v->time_ticks < 0 || (!is_method && v->id.kind != ROW_PART))
+        return;
+    double ticks = is_method ? of->method_ticks[making->rows[v->id.index]->method] : of->part_ticks[v->id.index];
+    line->throttled = throttled_cell(making->source, ticks, v->time_ticks);
+    line->throttled_ns = table_number(ticks * making->source->tree->ns_per_tick);
+}
+
 /*
  * By what the JVM told, or else by samples, of a method (CALLTREE_NONE: not one of a phase).  Returns false: it is not
  * known.
@@ -458,6 +475,7 @@ static void fill_row(struct making *making, const struct values *v, struct repor
     fill_events(making, v, line);
     fill_kernel(making, v, line);
     fill_allocated(making, v, line);
+    fill_throttled(making, v, line);
     line->time_ns = v->time_ticks == REPORT_NO_TICKS ? not_applicable() : table_number(v->time_ticks * ns);
     line->self_ns = v->self_ticks == REPORT_NO_TICKS ? not_applicable() : table_number(v->self_ticks * ns);
     if (making->source->sampled != NULL) {

@@ -40,7 +40,7 @@ struct report_line {
     struct table_cell label, time, self, region, recorded, known_by, calls, per_call, cpi, rates[EVENT_COLUMNS_MAX];
     struct table_cell off_cpu, faults, switches, allocated, reason, time_error, self_error, raw[EVENT_COLUMNS_MAX];
     struct table_cell counted, time_ns, self_ns, recorded_share, unwinds, open_calls, p50, p99, longest, folded;
-    struct table_cell class_name, method, descriptor, shape;
+    struct table_cell class_name, method, descriptor, shape, throttled, throttled_ns;
     /* Of groups that take turns. */
     struct table_cell cpi_ends[2], rates_ends[EVENT_COLUMNS_MAX][2], raw_ends[EVENT_COLUMNS_MAX][2];
     struct table_cell scaling[EVENT_COLUMNS_MAX];

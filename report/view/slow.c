@@ -64,7 +64,8 @@ static const struct wait_row *row_of(const struct slow_making *making, const str
 
 /* Half of a time in which no visit saw the thread, or some of one that it spent in the JVM, makes all of it a
  * collection's: these are known to some ms only. */
-static void add_off(struct slow_making *making, const struct slow_off *off, uint64_t ticks, bool is_slow, double *parts)
+static void add_off(struct slow_making *making, uint32_t thread, const struct slow_off *off, uint64_t ticks,
+                    bool is_slow, double *parts)
 {
     const struct trace_wait *wait = off->wait == 0 ? NULL : &making->pass->kept_waits[off->wait - 1];
     enum trace_cause cause = off->is_preempted ? TRACE_CAUSE_READY : wait == NULL ? TRACE_CAUSE_UNKNOWN : wait->cause;
@@ -72,8 +73,11 @@ static void add_off(struct slow_making *making, const struct slow_off *off, uint
     uint64_t collected = may_be_collection ? collected_ticks(making, off->start_ticks, off->end_ticks) : 0;
     bool is_collection = cause == TRACE_CAUSE_JVM ? collected > 0 : collected > (off->end_ticks - off->start_ticks) / 2;
     collected = is_collection || collected > ticks ? ticks : collected;
+    uint64_t stopped = off->is_preempted ? throttled_ticks(&making->pass->throttled, thread, off->end_ticks) : 0;
+    stopped = stopped < ticks ? stopped : ticks;
     parts[SLOW_COLLECTION] += (double)collected;
-    parts[cause] += (double)(ticks - collected);
+    parts[SLOW_THROTTLED] += (double)stopped;
+    parts[cause] += (double)(ticks - collected - stopped);
     if (is_slow && (cause == TRACE_CAUSE_MONITOR || cause == TRACE_CAUSE_LOCK)) {
         const struct wait_row *row = row_of(making, wait);
         if (row != NULL)
@@ -92,7 +96,7 @@ static void add_call(struct slow_making *making, const struct statistics_call *c
     for (size_t i = 0; i < n && off[i].start_ticks < call->end_ticks; i++) {
         uint64_t from = off[i].start_ticks > call->start_ticks ? off[i].start_ticks : call->start_ticks;
         uint64_t to = off[i].end_ticks < call->end_ticks ? off[i].end_ticks : call->end_ticks;
-        add_off(making, &off[i], to - from, is_slow, parts);
+        add_off(making, call->thread, &off[i], to - from, is_slow, parts);
         left -= (double)(to - from);
     }
     parts[TRACE_CAUSE_UNKNOWN] += left;

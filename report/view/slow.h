@@ -2,9 +2,9 @@
  * Why the slowest calls of a phase are slow: the slowest hundredth of them against those in the middle.
  *
  * A call's wall time is its time on a CPU and its times off it, which the kernel tells exactly.  Why it was off the CPU
- * is known where it was preempted, where a visit to the threads fell into that time (report/view/waits.h), and where a
- * collection did; the rest is not known.  So the parts of a call add up to its time, and the differences of their means
- * to the difference of the means.
+ * is known where it was preempted, or a CPU quota stopped it, where a visit to the threads fell into that time
+ * (report/view/waits.h), and where a collection did; the rest is not known.  So the parts of a call add up to its time,
+ * and the differences of their means to the difference of the means.
  */
 #ifndef REPORT_VIEW_SLOW_H
 #define REPORT_VIEW_SLOW_H
@@ -17,7 +17,8 @@
 
 /* TRACE_CAUSE_ON_CPU: its CPU time; READY: preempted, and ready to run; UNKNOWN: not known. */
 #define SLOW_COLLECTION TRACE_CAUSES
-#define SLOW_PARTS      (TRACE_CAUSES + 1)
+#define SLOW_THROTTLED  (TRACE_CAUSES + 1) /* a CPU quota stopped it (report/view/throttled.h) */
+#define SLOW_PARTS      (TRACE_CAUSES + 2)
 
 struct slow_row {
     uint32_t method;

@@ -39,6 +39,7 @@ static const struct {
     [TRACE_CAUSE_UNKNOWN] = { "not_known", "Not known", "not known" },
     [TRACE_CAUSE_ON_CPU] = { "cpu", "CPU", "CPU time" },
     [SLOW_COLLECTION] = { "collection", "Collection", "a collection" },
+    [SLOW_THROTTLED] = { "throttled", "Throttled", "stopped by the CPU quota" },
 };
 
 static const char *key_of(size_t part)

@@ -2,7 +2,9 @@
 
 #include "report/event_columns.h"
 #include "report/sampled_tree.h"
+#include "report/view/throttled.h"
 #include "report/view/waits.h"
+#include "core/trace/recording_info.h"
 
 #define REGIONS_IN_TEXT 12
 #define ROWS_OF_REGION  3    /* phases that a region is told by */
@@ -23,7 +25,7 @@ static const struct {
 struct timeline_line {
     struct table_cell start, end, region, label, cpu, busy[BUSY], gcs, runnable, faults, switches, most;
     struct table_cell rates[STATISTICS_METRICS_MAX], events[EVENT_COLUMNS_MAX];
-    struct table_cell counted, share, steps, times, class_name, method, descriptor;
+    struct table_cell counted, share, steps, times, class_name, method, descriptor, pressure[TRACE_PRESSURES];
 };
 
 struct timeline_making {
@@ -32,6 +34,7 @@ struct timeline_making {
     const struct timeline *timeline;
     struct table *table;
     bool is_text, has_faults;                      /* faults are only recorded when they are asked for */
+    const uint64_t *pressure;                      /* by step, then kind; the arena's; NULL: nothing is known */
     struct event_column events[EVENT_COLUMNS_MAX]; /* of one group: others' counts are of a part of the time */
     size_t n_events;
 };
@@ -51,7 +54,9 @@ static uint64_t metric_of(const struct timeline_making *m, const struct timeline
 
 #define LINE(member) FROM(struct timeline_line, member)
 
-enum { IN_TEXT = 1, IN_DATA = 2, HAS_COLLECTIONS = 4, HAS_FAULTS = 8 };
+enum { IN_TEXT = 1, IN_DATA = 2, HAS_COLLECTIONS = 4, HAS_FAULTS = 8, HAS_PRESSURE = 16 };
+
+#define PRESSURE_SHOWN(kind) (HAS_PRESSURE << (kind)) /* in text: it is a hundredth of a step, or more */
 
 static const struct table_column before_rates[] = {
     { "start", "Time (s)", TABLE_TEXT, LINE(start), .when = IN_TEXT },
@@ -75,6 +80,23 @@ static const struct table_column before_rates[] = {
     { "context_switches", "context_switches", TABLE_COUNT, LINE(switches), .when = IN_DATA },
 };
 
+/* In text as shares of a step. */
+#define PRESSURE(kind, key, heading, text_unit, data_unit)                                 \
+    { key, heading, text_unit, LINE(pressure[kind]), .when = PRESSURE_SHOWN(kind) },       \
+    {                                                                                      \
+        key, key, data_unit, LINE(pressure[kind]), .when = HAS_PRESSURE << TRACE_PRESSURES \
+    }
+
+static const struct table_column pressure_columns[] = {
+    PRESSURE(TRACE_PRESSURE_THROTTLED, "throttled", "Stops", TABLE_COUNT, TABLE_COUNT),
+    PRESSURE(TRACE_PRESSURE_THROTTLED_NS, "throttled_ns", "Throttled (%)", TABLE_SHARE, TABLE_NS),
+    PRESSURE(TRACE_PRESSURE_CPU_NS, "cpu_pressure_ns", "CPU pressure (%)", TABLE_SHARE, TABLE_NS),
+    PRESSURE(TRACE_PRESSURE_MEMORY_NS, "memory_pressure_ns", "Memory pressure (%)", TABLE_SHARE, TABLE_NS),
+    PRESSURE(TRACE_PRESSURE_IO_NS, "io_pressure_ns", "I/O pressure (%)", TABLE_SHARE, TABLE_NS),
+    PRESSURE(TRACE_PRESSURE_LIMIT, "memory_limit_hits", "Limit hits", TABLE_COUNT, TABLE_COUNT),
+    PRESSURE(TRACE_PRESSURE_KILLED, "oom_kills", "OOM kills", TABLE_COUNT, TABLE_COUNT),
+};
+
 static const struct table_column after_rates[] = {
     { "most", "Mostly in", TABLE_TEXT, LINE(most), .when = IN_TEXT },
     { "counted_share", "counted_share", TABLE_SHARE, LINE(counted), .when = IN_DATA },
@@ -86,6 +108,36 @@ static const struct table_column after_rates[] = {
     { "descriptor", "descriptor", TABLE_TEXT, LINE(descriptor), .when = IN_DATA },
 };
 
+static double length_ns(const struct timeline_making *m, uint32_t step)
+{
+    return timeline_start_ns(m->timeline, step + 1) - timeline_start_ns(m->timeline, step);
+}
+
+static double pressure_of(const struct timeline_making *m, uint32_t step, int kind)
+{
+    double value = (double)m->pressure[(size_t)step * TRACE_PRESSURES + (size_t)kind];
+    return m->is_text && trace_pressure_is_time(kind) ? value / fmax(length_ns(m, step), 1) : value;
+}
+
+static void add_pressure(const struct timeline_making *m, uint32_t step, struct timeline_line *line)
+{
+    for (int i = 0; m->pressure != NULL && i < TRACE_PRESSURES; i++)
+        line->pressure[i] = table_number(pressure_of(m, step, i));
+}
+
+/* In text, what was at least a hundredth of some step; not what others than the program waited for. */
+static unsigned pressure_conditions(const struct timeline_making *m)
+{
+    const char *of = info_text(m->source->reader, INFO_PRESSURE_OF);
+    bool is_group = of != NULL && strcmp(of, "group") == 0;
+    unsigned conditions = m->is_text ? 0 : HAS_PRESSURE << TRACE_PRESSURES;
+    for (uint32_t step = 0; m->is_text && step < timeline_n_steps(m->timeline); step++)
+        for (int i = 0; i < TRACE_PRESSURES; i++)
+            if (pressure_of(m, step, i) >= 0.01 && (is_group || i < TRACE_PRESSURE_CPU_NS || i > TRACE_PRESSURE_IO_NS))
+                conditions |= PRESSURE_SHOWN((unsigned)i);
+    return conditions;
+}
+
 static void add_columns(const struct timeline_making *m)
 {
     const struct call_metrics *rates = &m->read->rates;
@@ -93,6 +145,8 @@ static void add_columns(const struct timeline_making *m)
                           (trace_n_collections(m->source->reader) > 0 ? HAS_COLLECTIONS : 0) |
                           (m->has_faults ? HAS_FAULTS : 0);
     TABLE_COLUMNS(m->table, before_rates, conditions);
+    if (m->pressure != NULL)
+        TABLE_COLUMNS(m->table, pressure_columns, pressure_conditions(m));
     for (size_t i = 0; i < rates->options.n_metrics; i++) {
         const struct table_column rate = { rates->of[i].key, rates->of[i].name, rates->of[i].format, LINE(rates[i]),
                                            .detail = strcmp(rates->of[i].key, "cpi") != 0 ? 1 : 0 };
@@ -153,11 +207,6 @@ static const char *start_words(const struct timeline_making *m, uint32_t step)
                         timeline_start_ns(m->timeline, step) / 1e9);
 }
 
-static double length_ns(const struct timeline_making *m, uint32_t step)
-{
-    return timeline_start_ns(m->timeline, step + 1) - timeline_start_ns(m->timeline, step);
-}
-
 static void add_busy(const struct timeline_making *m, uint32_t step, struct timeline_line *line)
 {
     for (size_t i = 0; i < BUSY; i++) {
@@ -207,6 +256,7 @@ static void add_text_row(struct timeline_making *m, uint32_t step)
                                   .gcs = table_number(count_collections(m, step)),
                                   .most = table_words(most_of(m, step)) };
     add_busy(m, step, &line);
+    add_pressure(m, step, &line);
     add_kernel(m, step, &line);
     for (size_t i = 0; i < m->read->rates.options.n_metrics; i++)
         if (!m->read->rates.options.metrics[i].is_time)
@@ -248,6 +298,16 @@ static void add_data_row(struct timeline_making *m, enum vm_part part, uint32_t 
                                   .cpu = ns_cell(m, cell.cpu_ticks) };
     add_counts(m, &cell, &line);
     table_add(m->table, vm_part_key(part), &line);
+}
+
+/* What held the program's control groups back in a step. */
+static void add_group_row(struct timeline_making *m, uint32_t step)
+{
+    struct timeline_line line = { .start = table_number(timeline_start_ns(m->timeline, step)),
+                                  .end = table_number(timeline_start_ns(m->timeline, step + 1)),
+                                  .label = table_words("control group") };
+    add_pressure(m, step, &line);
+    table_add(m->table, "group", &line);
 }
 
 /* ---- regions ---- */
@@ -412,6 +472,8 @@ static void add_rows(struct timeline_making *m)
         for (size_t p = 0; !m->is_text && p < VM_PARTS; p++)
             if (timeline_has_part(m->timeline, (enum vm_part)p))
                 add_data_row(m, (enum vm_part)p, step);
+        if (!m->is_text && m->pressure != NULL)
+            add_group_row(m, step);
     }
     for (uint32_t r = 0; !m->is_text && r <= m->read->regions.n; r++)
         add_region(m, r);
@@ -431,6 +493,7 @@ void timeline_table(const struct report_source *source, const struct timeline_re
     table_metadata_number(table, "steps", timeline_n_steps(m.timeline), NULL);
     table_metadata_number(table, "regions", read->regions.n, NULL);
     find_events(&m);
+    m.pressure = read->pressure == NULL ? NULL : throttled_spread(read->pressure, read->timeline, source->arena);
     if (is_text)
         say_regions(&m);
     add_columns(&m);

@@ -9,7 +9,8 @@
 #include "report/view/phase_report.h"
 
 struct timeline_read {
-    struct timeline *timeline; /* for timeline_close */
+    struct timeline *timeline;                /* for timeline_close */
+    const struct throttled_reading *pressure; /* what held the program back; borrowed; NULL: nothing is known */
     struct timeline_regions regions;
     struct call_metrics rates; /* CPI and misses: sums of metrics by which a cell's are computed */
     struct report_row *rows;   /* what row i is of; the arena's */

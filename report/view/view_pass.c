@@ -88,6 +88,12 @@ static void hear_wait(void *context, const struct trace_wait *wait)
     pass->kept_waits[pass->n_kept_waits++] = *wait;
 }
 
+static void hear_pressure(void *context, const struct trace_pressure *pressure)
+{
+    struct view_pass *pass = context;
+    throttled_hear(&pass->throttled, pressure);
+}
+
 static struct trace_listener listener_of(struct view_pass *pass)
 {
     return (struct trace_listener){ .context = pass,
@@ -96,6 +102,7 @@ static struct trace_listener listener_of(struct view_pass *pass)
                                     .miss = wants(pass, VIEW_PASS_HEAP) ? hear_heap : NULL,
                                     .allocation = wants(pass, VIEW_PASS_ALLOCATIONS) ? hear_allocation : NULL,
                                     .heap_event = wants(pass, VIEW_PASS_HEAP_EVENTS) ? hear_heap_event : NULL,
+                                    .pressure = wants(pass, VIEW_PASS_PRESSURE) ? hear_pressure : NULL,
                                     .location = wants(pass, VIEW_PASS_WHERE) ? hear_location : NULL,
                                     .wait = wants(pass, VIEW_PASS_WAITS | VIEW_PASS_WAIT_STACKS) ? hear_wait : NULL,
                                     .event_sample = wants(pass, VIEW_PASS_WHERE) ? hear_event_sample : NULL,
@@ -122,7 +129,7 @@ static int begin(struct view_pass *pass, struct err *err)
 {
     const struct view_pass_options *options = &pass->options;
     bool of_calls = wants(pass, VIEW_PASS_STATISTICS | VIEW_PASS_VALUES);
-    bool needs_outline = of_calls || wants(pass, VIEW_PASS_RECOVERY | VIEW_PASS_TIMELINE);
+    bool needs_outline = of_calls || wants(pass, VIEW_PASS_RECOVERY | VIEW_PASS_TIMELINE | VIEW_PASS_PRESSURE);
     if (needs_outline && trace_outline(&pass->outline, options->path, options->salvage, err) < 0)
         return -1;
     if (of_calls)
@@ -139,6 +146,8 @@ static int begin(struct view_pass *pass, struct err *err)
         pass->slow_calls = slow_calls_open();
         pass->observers.all[pass->observers.n++] = slow_calls_observer(pass->slow_calls);
     }
+    if (wants(pass, VIEW_PASS_PRESSURE) && info_number(pass->outline, INFO_QUOTA_THROTTLED_NS) > 0)
+        pass->observers.all[pass->observers.n++] = throttled_observer(&pass->throttled);
     if (options->observer != NULL)
         pass->observers.all[pass->observers.n++] = *options->observer;
     if (wants(pass, VIEW_PASS_TIMELINE))
@@ -228,6 +237,8 @@ int view_pass_read(const struct view_pass_options *options, struct arena *arena,
         pass->source.allocated = allocated_find(pass);
     if (wants(pass, VIEW_PASS_STATISTICS | VIEW_PASS_VALUES))
         call_metrics_judge(&pass->metrics, pass->reader, &pass->tree);
+    throttled_join(&pass->throttled, pass->tree.ns_per_tick);
+    pass->line.pressure = pass->throttled.n_steps > 0 ? &pass->throttled : NULL;
     if (pass->line.timeline != NULL)
         add_samples_to_line(pass);
     recompilation_end(pass->recompiling, &pass->source, &pass->recompilation);
@@ -243,6 +254,7 @@ void view_pass_close(struct view_pass *pass)
     statistics_close(pass->statistics);
     value_calls_close(pass->value_calls);
     slow_calls_close(pass->slow_calls);
+    throttled_close(&pass->throttled);
     recompilation_close(pass->recompiling);
     where_close(pass->finding);
     waits_close(pass->waiting);

@@ -12,6 +12,7 @@
 #include "report/recompilation.h"
 #include "report/sampled_tree.h"
 #include "report/view/slow_calls.h"
+#include "report/view/throttled.h"
 #include "report/view/timeline_table.h"
 #include "report/view/value_calls.h"
 #include "report/view/waits.h"
@@ -31,6 +32,7 @@
 #define VIEW_PASS_HEAP_EVENTS 1024u /* what became of sampled objects, and the heap's use before collections */
 #define VIEW_PASS_VALUES      2048u /* calls by what tells them apart */
 #define VIEW_PASS_SLOW        4096u /* single calls, and their times off the CPU; with WAITS and WAIT_STACKS */
+#define VIEW_PASS_PRESSURE    8192u /* what a CPU quota, and lack of memory and I/O, held back */
 #define VIEW_PASS_LIVE        (VIEW_PASS_ALLOCATIONS | VIEW_PASS_HEAP | VIEW_PASS_HEAP_EVENTS)
 
 /* Bytes of the heap that are in use after the collection that begins then. */
@@ -76,6 +78,7 @@ struct view_pass {
     struct statistics *statistics;
     struct value_calls *value_calls; /* NULL: the trace has no values */
     struct slow_calls *slow_calls;
+    struct throttled_reading throttled; /* without times off the CPU where no quota stopped the program */
     struct recompilation_reading *recompiling;
     struct recompilation recompilation;
     struct where where;

@@ -141,7 +141,10 @@ struct quota quota_read(const struct report_source *source);
 /* "the container's CPU quota (0.20 CPUs) stopped the program 104 times for 7.10 s". */
 const char *quota_words(const struct report_source *source, const struct quota *quota);
 
-/* For times off the CPU: a note where the quota stopped the program for more than 1 % of its CPU time. */
+/* Did it stop the program for more than 1 % of its CPU time? */
+bool quota_is_noted(const struct report_source *source);
+
+/* For times off the CPU: a note, if so. */
 void quota_note(const struct report_source *source, struct table *table);
 
 #endif

@@ -20,6 +20,7 @@ import json, sys
 planted = {"sleeps": "sleep", "enters": "monitor", "locks": "lock", "takes": "park", "reads": "socket",
            "collects": "collection", "computes": "cpu", "steady": None}
 names = list(planted.values())[:-1] + ["run_queue", "object_wait", "file", "page_fault", "jvm", "not_known"]
+names.append("throttled")
 for row in json.load(sys.stdin)["rows"]:
     if row["class"] != "target/Tail" or row["method"] not in planted:
         continue

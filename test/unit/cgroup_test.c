@@ -1,7 +1,7 @@
 /*
  * Groups of made-up machines: a folder plays /proc and /sys.
  */
-#include "core/jvm/cgroup.h"
+#include "core/recorder/pressure.h"
 
 #include "test/unit/tap.h"
 
@@ -262,6 +262,68 @@ static void test_quota_gone(void)
           cpu_quota_since(&start, &end, &most) && most.cpus == 0.2 && most.n_stopped == 0);
 }
 
+/* What a reading of a row's groups finds that has risen. */
+static const struct pressure_row {
+    const char *claim, *cgroup, *mounts;
+    struct file files[N_FILES], later[N_FILES];
+    bool is_machine;
+    uint64_t values[TRACE_PRESSURES];
+} pressures[] = {
+    { "version 2: stops, PSI, memory limits and OOM kills of the group",
+      "0::/a\n",
+      "1 2 0:3 / /sys/fs/cgroup rw - cgroup2 x rw\n",
+      { { V2 "/a/cpu.stat", "usage_usec 9\nnr_throttled 5\nthrottled_usec 700\n" },
+        { V2 "/a/cpu.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=10\nfull avg10=0.00 total=99\n" },
+        { V2 "/a/memory.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=20\n" },
+        { V2 "/a/io.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=30\n" },
+        { V2 "/a/memory.events", "low 0\nhigh 1\nmax 2\noom 0\noom_kill 0\n" } },
+      { { V2 "/a/cpu.stat", "usage_usec 9\nnr_throttled 7\nthrottled_usec 900\n" },
+        { V2 "/a/cpu.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=11\nfull avg10=0.00 total=199\n" },
+        { V2 "/a/memory.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=22\n" },
+        { V2 "/a/io.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=33\n" },
+        { V2 "/a/memory.events", "low 0\nhigh 2\nmax 5\noom 0\noom_kill 1\n" } },
+      false,
+      { 2, 200000, 1000, 2000, 3000, 4, 1 } },
+    { "version 1: stops and memory limits of the group, PSI of the machine",
+      "5:cpu,cpuacct:/x\n4:memory:/x\n0::/\n",
+      HYBRID,
+      { { "/sys/fs/cgroup/cpu,cpuacct/x/cpu.stat", "nr_periods 9\nnr_throttled 3\nthrottled_time 77\n" },
+        { V1 "/x/memory.failcnt", "8\n" },
+        { V1 "/x/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n" },
+        { "/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=10\n" } },
+      { { "/sys/fs/cgroup/cpu,cpuacct/x/cpu.stat", "nr_periods 9\nnr_throttled 4\nthrottled_time 177\n" },
+        { V1 "/x/memory.failcnt", "10\n" },
+        { "/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=15\n" } },
+      true,
+      { 1, 100, 5000, 0, 0, 2, 0 } },
+};
+
+static void test_pressure(size_t i)
+{
+    char root[128];
+    const struct pressure_row *row = &pressures[i];
+    struct pressure pressure;
+    snprintf(root, sizeof root, "%s/pressure%zu", base, i);
+    bool made = mkdir(root, 0755) == 0 && put(root, "/proc/42/cgroup", row->cgroup) &&
+                put(root, "/proc/self/mountinfo", row->mounts);
+    for (size_t j = 0; j < N_FILES && row->files[j].path != NULL; j++)
+        made &= put(root, row->files[j].path, row->files[j].text);
+    pressure_init(&pressure);
+    pressure_open(&pressure, root, 42, 1, 1000);
+    pressure_look(&pressure, 2, 1500, true);
+    bool is_silent = pressure.n_waiting == 0;
+    for (size_t j = 0; j < N_FILES && row->later[j].path != NULL; j++)
+        made &= put(root, row->later[j].path, row->later[j].text);
+    pressure_look(&pressure, 3, 1600, false); /* too early */
+    is_silent = is_silent && pressure.n_waiting == 0;
+    pressure_look(&pressure, 2 + PRESSURE_PERIOD_NS, 2000, false);
+    const struct trace_pressure *found = &pressure.waiting[0];
+    CHECK(row->claim, made && is_silent && pressure.n_waiting == 1 && pressure.is_machine == row->is_machine &&
+                          found->start_ticks == 1500 && found->end_ticks == 2000 &&
+                          memcmp(found->values, row->values, sizeof row->values) == 0);
+    pressure_close(&pressure);
+}
+
 int main(void)
 {
     char command[64];
@@ -275,6 +337,8 @@ int main(void)
     for (size_t i = 0; i < sizeof quotas / sizeof *quotas; i++)
         test_quota(i);
     test_quota_gone();
+    for (size_t i = 0; i < sizeof pressures / sizeof *pressures; i++)
+        test_pressure(i);
     snprintf(command, sizeof command, "rm -r %s", base);
     CHECK("the folder is removed", system(command) == 0);
     return tap_done();

@@ -15,7 +15,7 @@
 #define MANY    40000u /* calls: more than are kept */
 
 /* A call takes 10 ticks, and one of them 500 more, which begin with its fifth. */
-enum { STEADY, SLEPT, BLIND, COLLECTED, UNSEEN, PREEMPTED, COMPUTED, MIXED, METHODS, OFTEN = METHODS, SELDOM };
+enum { STEADY, SLEPT, BLIND, COLLECTED, UNSEEN, PREEMPTED, COMPUTED, MIXED, STOPPED, METHODS, OFTEN = METHODS, SELDOM };
 
 static struct arena arena;
 static struct err err;
@@ -38,6 +38,7 @@ static void write_kernel(struct maker *m)
     write_off(m, slow_start(PREEMPTED) + 5, slow_start(PREEMPTED) + 505, TRACE_CPU_PREEMPTED);
     write_off(m, slow_start(MIXED) + 5, slow_start(MIXED) + 205, TRACE_CPU_OUT);
     write_off(m, slow_start(MIXED) + 305, slow_start(MIXED) + 345, TRACE_CPU_PREEMPTED);
+    write_off(m, slow_start(STOPPED) + 5, slow_start(STOPPED) + 505, TRACE_CPU_PREEMPTED);
 }
 
 /* Calls of one method are told apart: the slow one, and two others in a hundred, are for /big. */
@@ -68,10 +69,18 @@ static void write_collection(struct maker *m, uint64_t start, const char *name)
     maker_must(m, trace_write_collection(m->writer, &collection, &m->err));
 }
 
+/* A quota stopped the program once, for 400 of the 500 ticks for which the thread had no CPU. */
+static void write_stop(struct maker *m, uint64_t start)
+{
+    const struct trace_pressure stop = { start - 50, start + 600, { 1, 400 * TICK_NS } };
+    maker_info(m, "quota.throttled_ns", "400000");
+    maker_must(m, trace_write_pressure(m->writer, &stop, &m->err));
+}
+
 static void write_trace(struct maker *m)
 {
-    static const char *const names[] = { "steady",    "slept",    "blind", "collected", "unseen",
-                                         "preempted", "computed", "mixed", "often",     "seldom" };
+    static const char *const names[] = { "steady",   "slept", "blind",   "collected", "unseen", "preempted",
+                                         "computed", "mixed", "stopped", "often",     "seldom" };
     uint64_t end = METHODS * CALLS * SLOT;
     maker_open_scaled(m, "slow", TICK_NS);
     maker_thread(m, 0, "main", true);
@@ -90,6 +99,7 @@ static void write_trace(struct maker *m)
     write_wait(m, slow_start(COLLECTED) + 300, TRACE_CAUSE_JVM, "");
     write_wait(m, slow_start(MIXED) + 100, TRACE_CAUSE_MONITOR, "shop/Tariffs");
     write_wait(m, slow_start(MIXED) + 400, TRACE_CAUSE_ON_CPU, "");
+    write_stop(m, slow_start(STOPPED));
     write_collection(m, slow_start(BLIND), "G1 concurrent cycle pauses");
     write_collection(m, slow_start(COLLECTED) + 20, "G1 young collection pauses");
     write_collection(m, slow_start(UNSEEN) + 10, "G1 young collection pauses");
@@ -133,6 +143,10 @@ static void test_rows(const struct slow_rows *rows)
           fabs(mixed->parts_ns[TRACE_CAUSE_MONITOR] - 200e3) < 1 &&
               fabs(mixed->parts_ns[TRACE_CAUSE_READY] - 40e3) < 1 &&
               fabs(mixed->parts_ns[TRACE_CAUSE_ON_CPU] - 260e3) < 1);
+    const struct slow_row *stopped = row_of(rows, STOPPED);
+    CHECK("what the CPU quota stopped is not the run queue's, and no more than the kernel says",
+          fabs(stopped->parts_ns[SLOW_THROTTLED] - 400e3) < 1 &&
+              fabs(stopped->parts_ns[TRACE_CAUSE_READY] - 100e3) < 1);
     CHECK("calls that are alike have no tail",
           steady->calls == CALLS && !slow_has_tail(steady) && slow_has_tail(mixed));
     CHECK("the longest call is exact", mixed->longest_ns == 510e3 && fabs(mixed->p50_ns - 10e3) < 1);
@@ -140,6 +154,14 @@ static void test_rows(const struct slow_rows *rows)
     CHECK("and tell of all", is_all(often, TRACE_CAUSE_ON_CPU));
     CHECK("most time in slow calls comes first", rows->rows[0].method == OFTEN);
     CHECK("a method with few calls has no row", row_of(rows, SELDOM)->calls == 0 && rows->n_few == 1);
+}
+
+static void test_throttled(const struct view_pass *pass)
+{
+    const struct throttled *of = throttled_find(pass, &pass->source);
+    CHECK("that is the method's, and no other's",
+          of != NULL && of->method_ticks[STOPPED] == 400 && of->all_ticks == 400 &&
+              of->part_ticks[VM_PART_APPLICATION] == 400 && of->method_ticks[PREEMPTED] == 0);
 }
 
 static void test_table(const struct view_pass *pass)
@@ -165,7 +187,8 @@ static void test_table(const struct view_pass *pass)
 
 int main(void)
 {
-    struct view_pass_options options = { .parts = VIEW_PASS_SLOW | VIEW_PASS_WAITS | VIEW_PASS_WAIT_STACKS };
+    struct view_pass_options options = { .parts = VIEW_PASS_SLOW | VIEW_PASS_WAITS | VIEW_PASS_WAIT_STACKS |
+                                                  VIEW_PASS_PRESSURE };
     struct slow_rows rows;
     struct view_pass pass;
     struct maker m;
@@ -177,6 +200,7 @@ int main(void)
     }
     slow_find(&pass, &pass.source, &rows);
     test_rows(&rows);
+    test_throttled(&pass);
     test_table(&pass);
     view_pass_close(&pass);
     arena_free(&arena);
