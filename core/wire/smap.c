@@ -9,7 +9,8 @@ struct smap_range {
 };
 
 struct smap {
-    struct smap_range calls[RANGES_MAX]; /* of the stratum KotlinDebug */
+    /* Of the stratum KotlinDebug: a call is one line, for which compilers up to 1.4 wrote as many as are inlined. */
+    struct smap_range calls[RANGES_MAX];
     uint32_t n_calls;
     uint32_t last; /* the file's own, by the stratum Kotlin; 0: not known */
 };
@@ -63,7 +64,8 @@ static void parse(const char *text, size_t n, struct smap *smap)
                 stratum = is_line(at, end, "*S Kotlin") ? KOTLIN : is_line(at, end, "*S KotlinDebug") ? DEBUG : OTHER;
         } else if (in_lines && stratum != OTHER && take_range(at, end, &range)) {
             if (stratum == DEBUG && smap->n_calls < RANGES_MAX)
-                smap->calls[smap->n_calls++] = range;
+                smap->calls[smap->n_calls++] =
+                    range.n_out > 1 ? range : (struct smap_range){ range.in, 1, range.out, range.n_in };
             else if (stratum == KOTLIN && range.in == range.out && range.out + range.n_in - 1 > smap->last)
                 smap->last = range.out + range.n_in - 1;
         }
