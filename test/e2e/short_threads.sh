@@ -60,7 +60,7 @@ if [ "$(value sampling_scope)" = cpus ]; then
 else
     skip "tasks with a thread each have samples for their CPU time" "events of whole CPUs are not allowed"
 fi
-matches "polling says how much has none" "$("$mmprof" sample --mechanism polling -d 0.5 -p "$pid" 2>&1)" \
+matches "polling says how much has none" "$("$mmprof" sample --mechanism polling -d 3 -p "$pid" 2>&1)" \
     '[0-9]+ % of the CPU time \(.*\) was not sampled: polling misses'
 stop "$pid"
 
@@ -68,7 +68,7 @@ stop "$pid"
 whole_run() {
     local what=$1
     shift
-    said=$("$mmprof" sample -F 997 --json -- "$@" 2>&1)
+    said=$("$mmprof" sample -F 997 -d 300 --json -- "$@" 2>&1) # to its end
     if [ "$(value sampling_scope)" = cpus ]; then
         is_covered "$what"
         is_in_proportion "$what"
