@@ -108,7 +108,7 @@ bool sample_run_is_narrow(struct sample_run *run)
             widest = NAN;
     }
     run->widest = widest;
-    return widest <= o->until;
+    return o->until > 0 && widest <= o->until;
 }
 
 /* Not while one is waited for, which is looked for more often. */
