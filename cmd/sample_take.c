@@ -30,7 +30,7 @@ static void keep_names(struct sample_run *run, const struct stack_sample *sample
     }
 }
 
-static void add(struct sample_run *run, const struct stack_sample *sample)
+static void count_sample(struct sample_run *run, const struct stack_sample *sample)
 {
     enum vm_part part = part_of(run, sample);
     for (uint32_t i = 0; i < sample->n; i++)
@@ -81,7 +81,7 @@ int sample_run_take(const struct stack_sample *sample, void *context, struct err
     struct stack_sample chosen = *sample;
     if (!choose(run, &chosen))
         return 0;
-    add(run, &chosen);
+    count_sample(run, &chosen);
     return sample_trace_add(&run->trace, &chosen, err);
 }
 
@@ -92,7 +92,7 @@ int sample_run_visit(const struct stack_wait *wait, void *context, struct err *e
     if (!choose(run, &chosen.sample))
         return 0;
     if (chosen.sample.is_waiting)
-        add(run, &chosen.sample);
+        count_sample(run, &chosen.sample);
     return sample_trace_add_wait(&run->trace, &chosen, err);
 }
 

@@ -293,7 +293,7 @@ int samples_write_folded(const struct samples_source *source, struct arena *aren
 
 #define INDENT_MAX 60u /* deeper contexts are not indented further */
 
-struct tree_row {
+struct samples_tree_row {
     double share, self, site, n_calls;
     uint64_t n_samples;
     uint32_t depth;
@@ -301,7 +301,7 @@ struct tree_row {
     struct method_name name;
 };
 
-#define TREE(member) FROM(struct tree_row, member)
+#define TREE(member) FROM(struct samples_tree_row, member)
 
 /* Conditions of columns, besides those of report/sample_cells.h. */
 enum { TREE_CALLS = 16, TREE_SITES = 32 };
@@ -320,7 +320,7 @@ static const struct table_column tree_columns[] = {
     { "descriptor", NULL, TABLE_TEXT, TREE(name.descriptor), .width = COLUMN_DATA },
 };
 
-struct tree_making {
+struct samples_tree_making {
     const struct samples_source *source;
     const struct samples_options *options;
     const struct context_node *nodes;
@@ -336,13 +336,13 @@ static bool is_before(const struct context_node *nodes, uint32_t a, uint32_t b)
     return a_ns != b_ns ? a_ns > b_ns : a < b;
 }
 
-static double share_of(const struct tree_making *making, uint32_t node)
+static double share_of(const struct samples_tree_making *making, uint32_t node)
 {
     return (double)making->nodes[node].total.ns / making->weight;
 }
 
 /* The next one of a context's callees after the last one (0: the first one); 0: none that is large enough. */
-static uint32_t next_child(const struct tree_making *making, uint32_t node, uint32_t last)
+static uint32_t next_child(const struct samples_tree_making *making, uint32_t node, uint32_t last)
 {
     const struct context_node *nodes = making->nodes;
     uint32_t best = 0;
@@ -352,21 +352,21 @@ static uint32_t next_child(const struct tree_making *making, uint32_t node, uint
     return best != 0 && share_of(making, best) >= making->options->min_share ? best : 0;
 }
 
-static void add_below(const struct tree_making *making, uint32_t node, uint32_t depth)
+static void add_below(const struct samples_tree_making *making, uint32_t node, uint32_t depth)
 {
     uint32_t child = 0;
     int indent = making->options->is_text ? (int)(2 * (depth < INDENT_MAX ? depth : INDENT_MAX)) : 0;
     while ((child = next_child(making, node, child)) != 0) {
         const struct context_node *at = &making->nodes[child];
-        const struct tree_row row = { .share = share_of(making, child),
-                                      .self = (double)(at->own.ns + at->purged.ns) / making->weight,
-                                      .n_calls = context_tree_calls(at),
-                                      .site = at->site >= 0 ? (double)at->site : (double)TABLE_NONE,
-                                      .n_samples = at->total.n_samples,
-                                      .depth = depth,
-                                      .label = arena_printf(making->table->arena, "%*s%s", indent, "",
-                                                            making->labels[at->method]),
-                                      .name = making->source->names[at->method] };
+        const struct samples_tree_row row = { .share = share_of(making, child),
+                                              .self = (double)(at->own.ns + at->purged.ns) / making->weight,
+                                              .n_calls = context_tree_calls(at),
+                                              .site = at->site >= 0 ? (double)at->site : (double)TABLE_NONE,
+                                              .n_samples = at->total.n_samples,
+                                              .depth = depth,
+                                              .label = arena_printf(making->table->arena, "%*s%s", indent, "",
+                                                                    making->labels[at->method]),
+                                              .name = making->source->names[at->method] };
         table_add(making->table, "context", &row);
         add_below(making, child, depth + 1);
     }
@@ -387,12 +387,12 @@ void samples_tree_table(const struct samples_source *source, const struct sample
         context_tree_sum(tree);
     else
         context_tree_merge_sites(tree, &merged);
-    const struct tree_making making = { source,
-                                        options,
-                                        options->call_sites ? tree->nodes : merged.nodes,
-                                        labels,
-                                        (double)sample_profile_weight(source->profile),
-                                        table };
+    const struct samples_tree_making making = { source,
+                                                options,
+                                                options->call_sites ? tree->nodes : merged.nodes,
+                                                labels,
+                                                (double)sample_profile_weight(source->profile),
+                                                table };
     add_below(&making, 0, 0);
     context_tree_free(&merged);
 }

@@ -6,14 +6,14 @@
 
 #define RSP 4
 
-struct reading {
+struct operand_reading {
     const uint8_t *bytes;
     size_t n, at;
     uint8_t rex; /* W 8, R 4, X 2, B 1 */
     bool is_long, is_vector;
 };
 
-static uint8_t next(struct reading *r)
+static uint8_t next(struct operand_reading *r)
 {
     uint8_t byte = 0;
     if (r->at < r->n)
@@ -39,7 +39,7 @@ static bool has_modrm_long(uint8_t opcode)
            opcode != 0x77 && opcode != 0xa2 && opcode != 0x1f;
 }
 
-static void read_vex(struct reading *r, uint8_t first)
+static void read_vex(struct operand_reading *r, uint8_t first)
 {
     uint8_t second = next(r);
     r->rex = (uint8_t)(second & 0x80 ? 0 : 4);
@@ -50,7 +50,7 @@ static void read_vex(struct reading *r, uint8_t first)
     r->is_vector = true;
 }
 
-static uint8_t read_opcode(struct reading *r)
+static uint8_t read_opcode(struct operand_reading *r)
 {
     uint8_t byte = next(r);
     while (byte == 0x66 || byte == 0xf0 || byte == 0xf2 || byte == 0xf3)
@@ -74,7 +74,7 @@ static uint8_t read_opcode(struct reading *r)
     return byte;
 }
 
-static int32_t read_offset(struct reading *r, unsigned mode)
+static int32_t read_offset(struct operand_reading *r, unsigned mode)
 {
     uint8_t bytes[4] = { 0 };
     int32_t offset;
@@ -86,7 +86,7 @@ static int32_t read_offset(struct reading *r, unsigned mode)
 
 bool memory_operand_read(const uint8_t *bytes, size_t n, struct memory_operand *operand)
 {
-    struct reading r = { .bytes = bytes, .n = n };
+    struct operand_reading r = { .bytes = bytes, .n = n };
     uint8_t opcode = read_opcode(&r);
     if (!r.is_vector && !(r.is_long ? has_modrm_long(opcode) : has_modrm(opcode)))
         return false;

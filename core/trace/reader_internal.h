@@ -5,7 +5,7 @@
 #include "core/base/progress.h"
 #include "core/trace/chunks.h"
 #include "core/trace/decode.h"
-#include "core/trace/tables.h"
+#include "core/trace/trace_tables.h"
 #include "core/trace/trace.h"
 
 struct read_ahead;

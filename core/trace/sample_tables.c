@@ -6,7 +6,7 @@
  */
 #include "core/base/sampled_objects.h"
 #include "core/base/xalloc.h"
-#include "core/trace/tables.h"
+#include "core/trace/trace_tables.h"
 
 void sample_tables_free(struct sample_tables *samples)
 {

@@ -1,4 +1,4 @@
-#include "core/trace/tables.h"
+#include "core/trace/trace_tables.h"
 
 #include "core/base/xalloc.h"
 

@@ -1,5 +1,5 @@
 /* The strings of a trace. */
-#include "core/trace/tables.h"
+#include "core/trace/trace_tables.h"
 
 #include "core/base/text.h"
 

@@ -1,6 +1,6 @@
 /* What a trace has of threads off the CPU: each wait, and the classes of the locks. */
 #include "core/base/xalloc.h"
-#include "core/trace/tables.h"
+#include "core/trace/trace_tables.h"
 
 static const struct {
     const char *key, *name;

@@ -59,7 +59,7 @@ static bool is_outermost(const struct groups_making *making, uint32_t node, cons
     return depth > 0; /* else it is the request */
 }
 
-static void add(struct kinds_search *search, uint32_t row, const struct method_name *name, double ticks)
+static void add_kind(struct kinds_search *search, uint32_t row, const struct method_name *name, double ticks)
 {
     const struct method_name kind = { "", name->method, name->descriptor };
     uint64_t key = hash_address(method_name_hash(&kind) + row);
@@ -88,7 +88,7 @@ static void see(struct kinds_search *search, uint32_t node)
     if (search->making->request_of_node[tree->nodes[node].parent] != row)
         search->row_ticks[row] += ticks;
     else if (is_outermost(search->making, node, &name))
-        add(search, row, &name, ticks);
+        add_kind(search, row, &name, ticks);
 }
 
 /* The name with most of a row's time. */

@@ -3,8 +3,8 @@
  *
  * Memory grows with the bytes read, not with the numbers that stand in them.
  */
-#ifndef CORE_TRACE_TABLES_H
-#define CORE_TRACE_TABLES_H
+#ifndef CORE_TRACE_TRACE_TABLES_H
+#define CORE_TRACE_TRACE_TABLES_H
 
 #include "core/base/arena.h"
 #include "core/base/map.h"
