@@ -63,7 +63,7 @@ void pressure_open(struct pressure *pressure, const char *root, pid_t pid, uint6
 {
     struct cgroup group;
     pressure_close(pressure);
-    pressure->has_quota = cpu_quota_find(root, pid, &pressure->start);
+    cpu_quota_find(root, pid, &pressure->start);
     pressure->latest = pressure->start;
     group = pressure->start.group;
     for (uint32_t i = 0; i < pressure->start.n; i++) {

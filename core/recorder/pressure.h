@@ -16,7 +16,6 @@ enum pressure_file { PRESSURE_CPU, PRESSURE_MEMORY, PRESSURE_IO, PRESSURE_LIMIT,
 
 struct pressure {
     struct cpu_quota start, latest; /* of the groups: when a file of the trace began, and now */
-    bool has_quota;                 /* some group has one */
     bool is_machine, has_told;      /* PSI is not the group's, but of all that runs; the trace has that */
     int stats[CPU_QUOTA_LEVELS];    /* cpu.stat of each group; -1: none, also of those that follow */
     int files[PRESSURE_FILES];
