@@ -3,7 +3,8 @@
 #include "core/base/xalloc.h"
 #include "report/view/view_pass.h"
 
-#define NEAREST_MOST 64u /* samples that are looked at, to each side */
+#define NEAREST_MOST 64u  /* samples that are looked at, to each side */
+#define STOPS_MOST   256u /* in a step; a real one has ten, or a hundred where the quota's period is a millisecond */
 
 /* ---- the pass ---- */
 
@@ -125,6 +126,11 @@ static size_t end_of(const struct throttled_reading *r, size_t i, uint32_t threa
     return i;
 }
 
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* A thread that was stopped went on when the stop had ended, and maybe in the next step. */
 static void take_thread(const struct throttled_reading *r, uint32_t thread, double ns_per_tick)
 {
@@ -132,14 +138,14 @@ static void take_thread(const struct throttled_reading *r, uint32_t thread, doub
     uint64_t n_left = 0, ticks_left = 0;
     for (size_t s = 0; s < r->n_steps; s++) {
         const struct trace_pressure *step = &r->steps[s];
-        uint64_t n_here = step->values[TRACE_PRESSURE_THROTTLED], n = n_here + n_left;
+        uint64_t n_here = least_of(step->values[TRACE_PRESSURE_THROTTLED], STOPS_MOST), n = n_here + n_left;
         uint64_t here = (uint64_t)((double)step->values[TRACE_PRESSURE_THROTTLED_NS] / ns_per_tick);
         uint64_t ticks = here + ticks_left;
         first = end_of(r, end, thread, step->start_ticks);
         end = end_of(r, first, thread, step->end_ticks);
         take_longest(r, first, end, &n, &ticks);
-        n_left = n < n_here ? n : n_here;
-        ticks_left = n_left == 0 ? 0 : ticks < here ? ticks : here;
+        n_left = least_of(n, n_here);
+        ticks_left = n_left == 0 ? 0 : least_of(ticks, here);
     }
 }
 
