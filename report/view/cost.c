@@ -377,7 +377,7 @@ static const char *length_within(const struct cost_rows *c)
     if (start_ns < 0)
         return "";
     if (left_ns <= 0)
-        return arena_printf(arena, ": without what is fixed it is still %s: use a larger --budget",
+        return arena_printf(arena, ": what grows with time takes %s in all; use a larger --budget",
                             report_percent(arena, cpu_share(c, running_ns)));
     table_format_ns(fixed_ns, fixed, sizeof fixed);
     table_format_ns(c->wall_ns, length, sizeof length);

@@ -325,7 +325,7 @@ static void test_excess(void)
           "mmprof's own process took 4 %: fixed cost 66.0 us of a 1.00 ms recording; record for 11.0 ms or more to be "
           "within 1 %" },
         { "40000", "20000", "0",
-          "mmprof's own process took 4 %: without what is fixed it is still 2 %: use a larger --budget" },
+          "mmprof's own process took 4 %: what grows with time takes 2 % in all; use a larger --budget" },
         { "40000", "39000", "0.5",
           "recompilation took 50 %: fixed cost 569 us of a 1.00 ms recording; record for 63.2 ms or more to be within "
           "1 %" },
