@@ -135,8 +135,9 @@ double samples_missing(double cpu_ns, double sampled_ns, double period_ns)
 const char *samples_missing_words(double cpu_ns, double missing_ns, enum samples_way way, struct arena *arena)
 {
     static const char *const causes[] = {
-        [SAMPLES_OF_THREADS] = "a thread that uses less CPU time than one sampling period gets no sample; run as root, "
-                               "with a clock as the only event, to sample CPUs instead of threads",
+        [SAMPLES_OF_THREADS] =
+            ("a thread that uses less CPU time than one sampling period gets no sample; run as root, "
+             "with a clock as the only event, to sample CPUs instead of threads"),
         [SAMPLES_OF_CPUS] = "samples were lost, or the CPUs' clocks interrupted late",
         [SAMPLES_POLLED] = "polling misses the JVM's own threads and threads that end between two polls",
     };

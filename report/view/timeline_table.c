@@ -134,7 +134,7 @@ static unsigned pressure_conditions(const struct timeline_making *m)
     for (uint32_t step = 0; m->is_text && step < timeline_n_steps(m->timeline); step++)
         for (int i = 0; i < TRACE_PRESSURES; i++)
             if (pressure_of(m, step, i) >= 0.01 && (is_group || i < TRACE_PRESSURE_CPU_NS || i > TRACE_PRESSURE_IO_NS))
-                conditions |= PRESSURE_SHOWN((unsigned)i);
+                conditions |= (unsigned)PRESSURE_SHOWN(i);
     return conditions;
 }
 
