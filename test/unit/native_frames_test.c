@@ -2,6 +2,7 @@
  */
 #include "core/hotspot/stack_walk_internal.h"
 #include "core/hotspot/vm_state.h"
+#include "core/jvm/elf_file.h"
 
 #include "test/unit/tap.h"
 
@@ -140,9 +141,10 @@ static int compare_library(struct dl_phdr_info *its, size_t n_bytes, void *conte
     (void)n_bytes;
     if (its->dlpi_addr != (uintptr_t)c->library->dli_fbase)
         return 0;
-    int fd = open(c->library->dli_fname, O_RDONLY | O_CLOEXEC);
-    Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-    Dwarf_CFI *whole = dwarf_getcfi_elf(elf);
+    struct elf_file file;
+    if (elf_file_open(&file, open(c->library->dli_fname, O_RDONLY | O_CLOEXEC)) < 0)
+        return -1;
+    Dwarf_CFI *whole = dwarf_getcfi_elf(file.elf);
     for (int i = 0; i < its->dlpi_phnum; i++)
         for (uint64_t k = 0; (its->dlpi_phdr[i].p_flags & PF_X) != 0 && k < PLACES; k++) {
             uint64_t at = its->dlpi_phdr[i].p_vaddr + its->dlpi_phdr[i].p_memsz / PLACES * k;
@@ -152,8 +154,7 @@ static int compare_library(struct dl_phdr_info *its, size_t n_bytes, void *conte
             c->n++;
         }
     dwarf_cfi_end(whole);
-    elf_end(elf);
-    close(fd);
+    elf_file_close(&file);
     return 1;
 }
 
