@@ -243,15 +243,15 @@ public final class Market {
 
         private long found() {
             long n = 0;
-            for (int i = 0; i < 600; i++)
-                n += list.contains("article " + i * 8) ? 1 : 0;
+            for (int i = 0; i < 1200; i++)
+                n += list.contains("article " + i * 4) ? 1 : 0;
             return n;
         }
 
         private long foundInSet() {
             long n = 0;
-            for (int i = 0; i < 600; i++)
-                n += set.contains("article " + i * 8) ? 1 : 0;
+            for (int i = 0; i < 1200; i++)
+                n += set.contains("article " + i * 4) ? 1 : 0;
             return n;
         }
     }
