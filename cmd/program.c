@@ -7,6 +7,8 @@
 #include "core/base/text.h"
 #include "core/base/xalloc.h"
 
+#include <cjson/cJSON.h>
+
 #define NAME_START "mmprof-" /* of the programs in libexec/mmprof */
 
 /* ---- help ---- */
@@ -83,6 +85,8 @@ int program_main(const struct program *program, int argc, char **argv)
 {
     struct err err = { "" };
     const struct command *command = NULL;
+    cJSON_Hooks hooks = { xmalloc, free };
+    cJSON_InitHooks(&hooks);
     if (argc < 2) {
         print_help(program, stderr);
         return 1;

@@ -306,7 +306,6 @@ static int command_mcp(int argc, char **argv, struct err *err)
     static struct serving s;
     const struct options_row rows[] = { { 0 } };
     char program[PATH_MAX];
-    cJSON_Hooks hooks = { xmalloc, free };
     bool done;
     int i;
     if (command_parse(
@@ -317,7 +316,6 @@ static int command_mcp(int argc, char **argv, struct err *err)
         return -1;
     if (done)
         return 0;
-    cJSON_InitHooks(&hooks);
     for (; i < argc; i++)
         if (add_trace(&s.server, argv[i], err) < 0)
             return -1;

@@ -64,8 +64,6 @@ char *phases_file_text(const struct phases_file *phases)
 {
     char *text = NULL;
     size_t n = 0;
-    cJSON_Hooks hooks = { xmalloc, free };
-    cJSON_InitHooks(&hooks);
     cJSON *json = file_json(phases);
     FILE *out = xopen_memstream(&text, &n);
     char *printed = cJSON_Print(json);

@@ -232,8 +232,6 @@ static void fit(struct agents *agents)
 
 void findings_print_agents(const struct findings *findings, const struct table *phases, const char *trace, FILE *out)
 {
-    cJSON_Hooks hooks = { xmalloc, free };
-    cJSON_InitHooks(&hooks);
     struct agents agents = { .json = cJSON_CreateObject(), .arena = phases->arena };
     char line[2 * PATH_MAX] = "";
     size_t n;

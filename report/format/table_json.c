@@ -1,7 +1,6 @@
 #include "report/format/table.h"
 
 #include "core/base/text.h"
-#include "core/base/xalloc.h"
 
 #include <cjson/cJSON.h>
 
@@ -62,10 +61,8 @@ static void fill(cJSON *json, const struct table *table)
 
 int table_print_json(const struct table *table, FILE *out, struct err *err)
 {
-    cJSON_Hooks hooks = { xmalloc, free };
     if (table->is_broken)
         return err_set(err, "out of memory for a table of %zu rows", table->n_rows);
-    cJSON_InitHooks(&hooks);
     cJSON *json = cJSON_CreateObject();
     fill(json, table);
     char *text = cJSON_Print(json);
