@@ -278,10 +278,13 @@ bool nmethod_take(struct vm *vm, struct nmethod *nmethod, uint64_t address, cons
     return nmethod_why_not(vm) == NULL && take_alive(vm, nmethod, address, &header);
 }
 
-bool nmethod_is_named(struct vm *vm, uint64_t address)
+bool nmethod_is_named(struct vm *vm, uint64_t address, bool *alive)
 {
     struct header header;
-    return read_header(vm, address, &header) && is_nmethod(vm, &header);
+    if (!read_header(vm, address, &header) || !is_nmethod(vm, &header))
+        return false;
+    *alive = is_alive(vm, &header);
+    return true;
 }
 
 bool nmethod_find_at(struct vm *vm, struct nmethod *nmethod, uint64_t address)

@@ -139,8 +139,11 @@ const char *nmethod_why_not(struct vm *vm);
 bool nmethod_find(struct vm *vm, struct nmethod *nmethod, uint64_t address);
 bool nmethod_find_at(struct vm *vm, struct nmethod *nmethod, uint64_t header);
 
-/* Does the JVM call what has this header an nmethod, whatever is read of it? */
-bool nmethod_is_named(struct vm *vm, uint64_t header);
+/*
+ * Does the JVM call what has this header an nmethod, whatever is read of it?  *is_alive: calls of it may be under way;
+ * after changes of classes most code may be discarded, and wait for being freed.
+ */
+bool nmethod_is_named(struct vm *vm, uint64_t header, bool *is_alive);
 
 /* The same, of a header that has been read already: the n bytes from its address on; zeros where n is more. */
 bool nmethod_take(struct vm *vm, struct nmethod *nmethod, uint64_t address, const uint8_t *header, size_t n);

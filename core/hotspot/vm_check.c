@@ -73,7 +73,7 @@ struct check {
     bool has_points, has_interpreter;
     uint64_t loader; /* of java.lang; 0: not known yet */
     uint32_t last_number;
-    uint32_t n_blocks, n_named, n_read, n_in_use, n_checked;
+    uint32_t n_blocks, n_named, n_alive, n_read, n_in_use, n_checked;
     struct answers {
         uint32_t n_asked[CLAIMS], n_false[CLAIMS];
         struct heap_seen {
@@ -289,10 +289,12 @@ static void check_block(void *context, uint64_t address)
     struct check *c = context;
     struct nmethod *nmethod = &c->nmethod;
     int8_t state;
+    bool is_alive;
     c->has_interpreter |= address == c->interpreter;
-    if (is_enough(c) || ++c->n_blocks > BLOCKS_MAX || !nmethod_is_named(c->vm, address))
+    if (is_enough(c) || ++c->n_blocks > BLOCKS_MAX || !nmethod_is_named(c->vm, address, &is_alive))
         return;
     c->n_named++;
+    c->n_alive += is_alive;
     if (!vm_read(c->vm, address + c->state, &state, sizeof state) ||
         !ask(c, STATES, state >= -1 && state <= STATE_MAX) || !nmethod_find_at(c->vm, nmethod, address))
         return;
@@ -414,8 +416,8 @@ static bool have_threads(struct check *c)
 static const char *why_no_code(const struct check *c)
 {
     return !c->has_interpreter                      ? "blocks of the code cache are not where the JVM says"
-           : c->n_read < c->n_named / 2             ? "compiled code cannot be read"
-           : c->n_read > FEW && c->n_in_use == 0    ? is_false[STATES]
+           : c->n_named > FEW && c->n_in_use == 0   ? is_false[STATES]
+           : c->n_read < c->n_alive / 2             ? "compiled code cannot be read"
            : c->n_in_use > FEW && c->n_checked == 0 ? "compiled code has no debug information"
                                                     : NULL;
 }

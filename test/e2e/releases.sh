@@ -15,12 +15,16 @@ home() {
         sed 's,^,/,' | head -n 1
 }
 
-# Young generations that are soon full, however little CPU time the program gets.  Without compressed class pointers
-# arrays begin elsewhere: of JDK 11 at 24 bytes, of 26 at 20.
+# What changes the layout of objects, pointers and frames, on one release each: arrays that begin elsewhere (without
+# compressed class pointers: of JDK 11 at 24 bytes, of 26 at 20), small headers, and pointers with a collector's bits.
+# Heaps and young generations are soon full, however little CPU time the program gets.
 options() {
-    echo -Xmn8m
     case $1 in
-        11 | 26) echo -XX:-UseCompressedClassPointers ;;
+        11 | 26) echo -Xmn8m -XX:-UseCompressedClassPointers ;;
+        21) echo -Xmx64m -XX:+UseZGC -XX:+ZGenerational ;;
+        25) echo -Xmn8m -XX:+UseCompactObjectHeaders ;;
+        28) echo -Xmx64m -XX:+UseShenandoahGC ;;
+        *) echo -Xmn8m ;;
     esac
 }
 
