@@ -515,7 +515,7 @@ install: make
 	install -m 644 $(wildcard man/*.1) '$(MAN_DIR)/man1'
 	$(if $(wildcard man/*.5),install -m 644 $(wildcard man/*.5) '$(MAN_DIR)/man5')
 	$(if $(wildcard man/*.7),install -m 644 $(wildcard man/*.7) '$(MAN_DIR)/man7')
-	install -m 644 README.md LICENSE report/fleet/grafana_dashboard.json report/agents.schema.json '$(DOC_DIR)'
+	install -m 644 README.md LICENSE report/fleet/grafana_dashboard.json report/agents.schema.json core/agent/Marks.java '$(DOC_DIR)'
 	install -m 644 $(wildcard core/emu/tool/examples/*.c) '$(DOC_DIR)'
 
 .PHONY: package

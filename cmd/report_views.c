@@ -11,7 +11,8 @@
 #include "report/view/slow.h"
 #include "report/view/values.h"
 
-#define NOTES_MOST 3 /* in text, without --notes */
+#define NOTES_MOST 3                      /* in text, without --notes */
+#define MARKS      "mmprof.Marks.mark(1)" /* core/agent/Marks.java */
 
 static bool is_text(const struct report_run *run)
 {
@@ -126,12 +127,13 @@ static int refuse_values(const struct report_run *run, const char *words, struct
     const struct report_source *source = run->traces[0].source;
     err_set(err, "'%s' has no values of '%s'%s", source->path, words,
             trace_samples_are_all(source->reader) ? ": stack samples have no arguments" : "");
-    return err_next(err, "record it with 'mmprof profile --by', or give the method only, without (N)");
+    return err_next(err, "record it with 'mmprof profile --argument', or give the method only, without (N)");
 }
 
 static int make_groups(struct report_run *run, struct table *table, struct err *err)
 {
-    const char *by = run->options->argument, *method = told_apart(&run->arena, by);
+    const char *by = strcmp(run->options->argument, "mark") == 0 ? MARKS : run->options->argument;
+    const char *method = told_apart(&run->arena, by);
     bool is_method =
         by[0] != '\0' && strcmp(by, "package") != 0 && strcmp(by, "thread") != 0 && strcmp(by, "request") != 0;
     if (method != NULL && !values_has(&run->passes[0], method))
@@ -248,7 +250,8 @@ const struct report_view report_views[] = {
       REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
     { "callees", "METHOD", "a method's callees, direct and indirect, with their part of the time", make_callees,
       REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
-    { "groups", "KIND", "time, waiting and bytes by request, thread, package, or METHOD: each class or value (package)",
+    { "groups", "KIND",
+      "time, waiting and bytes by request, thread, package, mark, or METHOD: each class or value (package)",
       make_groups, REPORT_VIEW_THREADS | REPORT_VIEW_WAITING,
       VIEW_PASS_STATISTICS | VIEW_PASS_WAIT_STACKS | VIEW_PASS_ALLOCATIONS | VIEW_PASS_VALUES },
     { "stats", NULL, "how calls vary within and between phases", make_stats, REPORT_VIEW_WAITING,

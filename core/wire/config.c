@@ -248,8 +248,8 @@ static const struct agent_phase *phases_of(const struct agent_config *config, co
 }
 
 /*
- * Never instrumented: mmprof's own classes, and where HotSpot switches between virtual threads and reads frames by
- * their layout.
+ * Never instrumented: mmprof's own classes, but for the marks that a program calls, and where HotSpot switches between
+ * virtual threads and reads frames by their layout.
  */
 static const char *const untouchable[] = {
     CONFIG_OWN_BOOT,
@@ -261,6 +261,8 @@ static const char *const untouchable[] = {
 
 bool config_may_change_class(const char *name, size_t n)
 {
+    if (n == strlen(CONFIG_MARKS) && memcmp(name, CONFIG_MARKS, n) == 0)
+        return true;
     for (size_t i = 0; i < sizeof untouchable / sizeof *untouchable; i++)
         if (n >= strlen(untouchable[i]) && memcmp(name, untouchable[i], strlen(untouchable[i])) == 0)
             return false;

@@ -13,6 +13,7 @@
 /* What the names of the agent's own classes begin with. */
 #define CONFIG_OWN_BOOT   "java/lang/Mmprof"
 #define CONFIG_OWN_LOADER "mmprof/"
+#define CONFIG_MARKS      "mmprof/Marks" /* core/agent/Marks.java */
 
 struct agent_phase {
     const char *class_name, *name, *descriptor; /* owned by the configuration */

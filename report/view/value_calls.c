@@ -2,27 +2,40 @@
 
 #include "core/base/xalloc.h"
 
+#define MARKS "mmprof/Marks" /* core/agent/Marks.java */
+
 struct value_calls_thread {
     struct value_call *calls; /* owned; in the order of their starts */
     uint32_t n, room;
     uint32_t *open; /* owned; indexes of those that are open, the outermost first */
     uint32_t n_open, open_room;
     uint32_t base; /* of them the carrier's, while a virtual thread is here */
+    uint32_t mark; /* the key of its mark; 0: none */
 };
+
+static bool is_mark(const struct trace_method *method)
+{
+    return method != NULL && strcmp(method->names.class_name, MARKS) == 0 && strcmp(method->names.method, "mark") == 0;
+}
 
 void value_calls_open(struct value_calls **calls, const struct trace_reader *outline,
                       const struct statistics_options *metrics)
 {
     const struct statistics_options wall = { .clock = PHASES_WALL, .metrics = { { .is_time = true } }, .n_metrics = 1 };
     struct value_calls *c = *calls = xcalloc(1, sizeof *c);
+    c->outline = outline;
     c->n_told_apart = trace_n_methods(outline);
+    c->mark = VALUE_CALLS_NONE;
     c->is_told_apart = xcalloc((size_t)c->n_told_apart + 1, sizeof *c->is_told_apart);
     c->by_clock = statistics_open(metrics);
     c->by_wall = statistics_open(&wall);
     for (uint32_t id = 0; id < trace_n_values(outline); id++) {
         const struct trace_value *value = trace_value(outline, id);
-        if (value != NULL && value->method < c->n_told_apart)
-            c->is_told_apart[value->method] = true;
+        if (value == NULL || value->method >= c->n_told_apart)
+            continue;
+        c->is_told_apart[value->method] = true;
+        if (is_mark(trace_method(outline, value->method)))
+            c->mark = value->method;
     }
 }
 
@@ -98,20 +111,64 @@ static bool has_method(const struct calltree_step *step)
     return step->kind <= TRACE_OPEN;
 }
 
+static void tell_statistics(struct value_calls *c, const struct calltree_step *step)
+{
+    struct calltree_observer clock = statistics_observer(c->by_clock), wall = statistics_observer(c->by_wall);
+    clock.step(clock.context, step);
+    wall.step(wall.context, step);
+}
+
+/* What happened since the thread's step before is told once: by the first of those that take this one's place. */
+static void end_mark(struct value_calls *c, struct value_calls_thread *t, struct calltree_step *step)
+{
+    struct calltree_step end = *step;
+    if (t->mark == 0)
+        return;
+    end.kind = TRACE_EXIT;
+    end.method = end.value = t->mark;
+    t->mark = 0;
+    tell_statistics(c, &end);
+    take_call(c, t, &end);
+    step->n_metrics = 0;
+}
+
+/* A mark is a call that lasts until the thread's next one; null only ends the one before. */
+static void take_mark(struct value_calls *c, struct value_calls_thread *t, struct calltree_step step)
+{
+    const struct trace_value *value = trace_value(c->outline, step.value);
+    bool is_pause = value != NULL && value->kind == VALUE_NULL;
+    if (step.kind == TRACE_ENTER)
+        end_mark(c, t, &step);
+    if (step.kind != TRACE_ENTER || is_pause || step.value == 0)
+        step.kind = TRACE_GAP;
+    tell_statistics(c, &step);
+    if (step.kind == TRACE_ENTER) {
+        take_call(c, t, &step);
+        t->mark = step.value;
+    }
+}
+
 static void take_step(void *context, const struct calltree_step *told)
 {
     struct value_calls *c = context;
     struct calltree_step step = *told;
-    struct calltree_observer clock = statistics_observer(c->by_clock), wall = statistics_observer(c->by_wall);
     if (step.part != VM_PART_APPLICATION)
         return;
-    if (has_method(told) && told->value != 0)
-        step.method = told->value;
-    clock.step(clock.context, &step);
-    wall.step(wall.context, &step);
     xgrow_zeroed(c->threads, c->n_threads, (size_t)step.thread + 1);
     struct value_calls_thread *t = &c->threads[step.thread];
-    if (has_method(told) && told->method < c->n_told_apart && c->is_told_apart[told->method]) {
+    bool is_told_apart = has_method(told) && told->method < c->n_told_apart && c->is_told_apart[told->method];
+    if (has_method(told) && told->value != 0)
+        step.method = told->value;
+    if (has_method(told) && told->method == c->mark) {
+        take_mark(c, t, step);
+        return;
+    }
+    if (step.kind == TRACE_UNMOUNT)
+        end_mark(c, t, &step);
+    if (has_method(told) && !is_told_apart && c->mark != VALUE_CALLS_NONE) /* a mark outlives the call that set it */
+        step.kind = TRACE_GAP;
+    tell_statistics(c, &step);
+    if (is_told_apart) {
         take_call(c, t, &step);
         return;
     }

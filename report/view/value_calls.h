@@ -2,6 +2,9 @@
  * The calls of methods that are told apart by a value (mmprof-record(1), --argument), while the call tree is built: how
  * many there were of each value, what they took, and from when to when.
  *
+ * A mark of the program (core/agent/Marks.java) counts as a call that lasts until the thread's next mark, or until a
+ * virtual thread leaves its carrier.
+ *
  * Keys are ids: of a value (trace_value), or of the method itself for its calls whose value is not known.
  */
 #ifndef REPORT_VIEW_VALUE_CALLS_H
@@ -26,6 +29,8 @@ struct value_calls {
     struct statistics *by_clock, *by_wall; /* by key; owned */
     bool *is_told_apart;                   /* by method; owned */
     uint32_t n_told_apart;                 /* methods are below this */
+    uint32_t mark;                         /* the method mmprof.Marks.mark; VALUE_CALLS_NONE: the trace has none */
+    const struct trace_reader *outline;    /* borrowed */
     uint64_t *entries, *unwinds;           /* by key; owned */
     uint32_t n_keys, n_unwinds_room;       /* room for */
     struct value_calls_thread *threads;    /* owned */
@@ -34,7 +39,7 @@ struct value_calls {
 };
 
 /*
- * outline  the trace's (trace_outline); it has values
+ * outline  the trace's (trace_outline); it has values; borrowed
  * metrics  of a call, the time on the clock first (report/call_metrics.h); borrowed
  * calls    for value_calls_close
  */

@@ -12,7 +12,8 @@ prefix=$SCRATCH/root/opt/mmprof
 for file in bin/mmprof lib/mmprof/libmmprof-agent.so lib/mmprof/libmmprof-start.so lib/mmprof/libmmprof-sim.so \
     lib/mmprof/libmmprof-tool.so lib/mmprof/libmmprof-memtrace.so lib/mmprof/libmmprof-placement.so \
     libexec/mmprof/mmprof-lab libexec/mmprof/mmprof-fleet libexec/mmprof/mmprof-mcp include/mmprof_tool.h \
-    share/doc/mmprof/README.md share/doc/mmprof/LICENSE share/doc/mmprof/agents.schema.json; do
+    share/doc/mmprof/README.md share/doc/mmprof/LICENSE share/doc/mmprof/agents.schema.json \
+    share/doc/mmprof/Marks.java; do
     holds "$file is installed" test -s "$prefix/$file"
 done
 is "all manual pages are installed" "$(cd "$prefix/share/man" && find . -type f | sed 's,.*/,,' | sort | xargs)" \

@@ -36,11 +36,11 @@ begin() {
     folder=$SCRATCH/$1
     if [ -n "$found" ]; then
         mkdir -p "$folder"
-        cp "$SCRATCH"/classes/*.class "$folder"
+        cp -r "$SCRATCH"/classes/* "$folder"
         start "$folder/out" "$found/bin/java" $(options "$1") -cp "$folder" Releases "$folder/end"
     elif unshare -m true 2> "$SCRATCH/ignored" && inside=$(home "$1") && [ -n "$inside" ]; then
         folder=$(mktemp -d "$MMPROF_JDK_ROOT/tmp/mmprof-test.XXXXXX") && root_folders+=("$folder")
-        cp "$SCRATCH"/classes/*.class "$folder"
+        cp -r "$SCRATCH"/classes/* "$folder"
         chmod 755 "$folder"
         # Its own mounts: nothing stays mounted below the root, which somebody may remove.
         start "$folder/out" unshare -m sh -c 'mount --bind /proc "$0/proc" && exec chroot "$0" "$@"' \
@@ -53,8 +53,8 @@ begin() {
 
 # share FILE METHOD: of the application's rows of a table in CSV, that method's part of what first and second have.
 share() {
-    awk -F, -v method="$2" 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "label" || $i == "method") name = i
-                                                               if ($i == "self_share") share = i } }
+    awk -F, -v method="$2" 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i ~ /^(label|method|value)$/ && !name) name = i
+                                                               if ($i ~ /^(self_share|time_share)$/) share = i } }
         $name ~ /^"?(Releases\.)?first/ { first = $share }
         $name ~ /^"?(Releases\.)?second/ { second = $share }
         END { if (first + second == 0) print "none"; else printf "%.0f\n",
@@ -113,7 +113,8 @@ commands() {
 
 root_folders=()
 mkdir -p "$SCRATCH/classes"
-"$jdk/bin/javac" -nowarn -source 8 -target 8 -d "$SCRATCH/classes" "$root/test/java/releases/Releases.java" \
+"$jdk/bin/javac" -nowarn -source 8 -target 8 -d "$SCRATCH/classes" "$root/core/agent/Marks.java" \
+    "$root/test/java/releases/Releases.java" \
     2> "$SCRATCH/javac" || cat "$SCRATCH/javac"
 clean_up() {
     for pid in "${test_pids[@]}"; do
@@ -144,7 +145,8 @@ test_release() {
         ',Releases.entered,Releases.sleep,'
     matches "JDK $v: the thread by its Java name" "$("$mmprof" report --by thread --csv "$out/samples.dat" 2>&1)" \
         'computes in two methods: ä€'
-    "$mmprof" record -q --include Releases --min-bytecodes 0 -d 2 -o "$out/record.dat" "$pid" 2> "$out/record.err"
+    "$mmprof" record -q --include Releases --min-bytecodes 0 --argument 'mmprof.Marks.mark(1)' -d 2 \
+        -o "$out/record.dat" "$pid" 2> "$out/record.err"
     is "JDK $v: record works" "$? $(cat "$out/record.err")" "0 "
     "$mmprof" profile -q -d 4 -o "$out/profile" "$pid" > "$out/profile.out" 2>&1
     is "JDK $v: profile works" $? 0
@@ -157,6 +159,8 @@ test_release() {
     near "JDK $v: samples have its shares" "$out/sample.csv" "$truth" "$(points "$out/sample.csv")"
     "$mmprof" report --csv "$out/record.dat" > "$out/report.csv"
     near "JDK $v: probes have them" "$out/report.csv" "$truth" 6
+    "$mmprof" report --by mark --csv "$out/record.dat" > "$out/marks.csv"
+    near "JDK $v: and so have the program's marks" "$out/marks.csv" "$truth" 6
     matches "JDK $v: profile names the method that takes most" \
         "$(grep '^\*.*itself uses.*CPU time' "$out/profile.out" | head -n 1)" 'Releases.first'
 }

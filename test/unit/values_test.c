@@ -54,6 +54,24 @@ static void write_trace(struct maker *m)
     maker_close(m, 1000);
 }
 
+/* The program marks ORDERS inside a call that it outlives, then HEALTH and ORDERS, and pauses at 450; a virtual thread
+ * leaves its carrier while its mark is ORDERS. */
+static void write_marks(struct maker *m)
+{
+    maker_open(m, "marks");
+    maker_thread(m, 0, "main", true);
+    maker_method(m, SERVE, "mmprof/Marks", "mark", "(Ljava/lang/String;)V");
+    maker_method(m, OTHER, "shop/Other", "run", "()V");
+    write_value(m, ORDERS, VALUE_TEXT, "parse");
+    write_value(m, HEALTH, VALUE_TEXT, "write");
+    write_value(m, MANY, VALUE_NULL, "");
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0));
+    STEPS(m, 0, ENTER(OTHER, 0), ENTER(ORDERS, 100), EXIT(ORDERS, 100), EXIT(OTHER, 200), ENTER(OTHER, 250),
+          ENTER(HEALTH, 300), EXIT(HEALTH, 300), ENTER(ORDERS, 400), EXIT(ORDERS, 400), ENTER(MANY, 450),
+          EXIT(MANY, 450), EXIT(OTHER, 600), MOUNT(0, 700), ENTER(ORDERS, 720), EXIT(ORDERS, 720), UNMOUNT(0, 800));
+    maker_close(m, 1000);
+}
+
 static const struct values_row *row_of(const struct value_rows *values, const char *text)
 {
     static const struct values_row none;
@@ -85,6 +103,17 @@ static void test_rows(const struct view_pass *pass, const struct report_source *
     CHECK_NUMBER("a trace without such a method has no rows", values.n, 0);
 }
 
+static void test_marks(const struct view_pass *pass, const struct report_source *whole)
+{
+    struct value_rows values;
+    values_find(pass, whole, "mmprof.Marks.mark", &values);
+    const struct values_row *parse = row_of(&values, "parse"), *write = row_of(&values, "write");
+    CHECK_NUMBER("a pause is no mark", values.n, 2);
+    CHECK("a mark lasts until the next one of its thread", write->ticks == 100 && write->ended == 1);
+    CHECK("or until the virtual thread leaves its carrier", parse->ticks == 200 + 50 + 80 && parse->ended == 3);
+    CHECK("and counts as often as it was set", write->calls == 1 && parse->calls == 3);
+}
+
 static void test_table(const struct view_pass *pass, const struct report_source *whole)
 {
     const struct report_row_options rows = { .sort = "time", .top = 2 };
@@ -102,24 +131,37 @@ static void test_table(const struct view_pass *pass, const struct report_source 
     CHECK("JSON escapes it", json != NULL && strstr(json, "\\u001b[31m<b>\\\"a\\\",\\n=1") != NULL);
 }
 
-int main(void)
+static int read_made(void (*write)(struct maker *m),
+                     void (*test)(const struct view_pass *, const struct report_source *))
 {
-    const struct view_pass_options options = { .parts = PARTS };
-    struct view_pass_options of_trace = options;
+    struct view_pass_options options = { .parts = PARTS };
     struct view_pass pass;
     struct report_source whole;
     struct maker m;
-    write_trace(&m);
-    of_trace.path = m.path;
-    if (view_pass_read(&of_trace, &arena, &pass, &err) < 0) {
+    write(&m);
+    options.path = m.path;
+    int rc = view_pass_read(&options, &arena, &pass, &err);
+    if (rc == 0) {
+        sampled_tree(&pass.source, &pass.samples, false, &whole);
+        test(&pass, &whole);
+    }
+    view_pass_close(&pass);
+    unlink(m.path);
+    return rc;
+}
+
+static void test_values(const struct view_pass *pass, const struct report_source *whole)
+{
+    test_rows(pass, whole);
+    test_table(pass, whole);
+}
+
+int main(void)
+{
+    if (read_made(write_trace, test_values) < 0 || read_made(write_marks, test_marks) < 0) {
         printf("Bail out! %s\n", err.text);
         return 1;
     }
-    sampled_tree(&pass.source, &pass.samples, false, &whole);
-    test_rows(&pass, &whole);
-    test_table(&pass, &whole);
-    view_pass_close(&pass);
     arena_free(&arena);
-    unlink(m.path);
     return tap_done();
 }

@@ -36,11 +36,14 @@ public class Releases {
     /* Two thirds of the work are in first. */
     private static long round(long[] took) {
         long start = clock.getCurrentThreadCpuTime();
+        mmprof.Marks.mark("first");
         long sum = first(400000);
+        mmprof.Marks.mark("second");
         long middle = clock.getCurrentThreadCpuTime();
         sum += second(200000);
         took[0] += middle - start;
         took[1] += clock.getCurrentThreadCpuTime() - middle;
+        mmprof.Marks.pause();
         allocate();
         return sum;
     }
