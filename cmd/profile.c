@@ -3,15 +3,25 @@
 #include "cmd/phases_run.h"
 #include "cmd/program.h"
 #include "cmd/recording.h"
-#include "cmd/profile_progress.h"
+#include "cmd/report_run.h"
+#include "cmd/terminal.h"
 #include "core/base/call_argument.h"
+#include "core/base/xalloc.h"
+#include "core/recorder/clock.h"
+#include "phases/live/live_session.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 #define DEFAULT_DIRECTORY       "mmprof-profile"
 #define DEFAULT_DURATION_S      60.0 /* of a running JVM: the budget of less pays for few phases */
 #define DEFAULT_DURATION_EACH_S 10.0 /* with --two-runs */
-#define UNGIVEN                 (-1.0)
+#define FIRST_NS                UINT64_C(5000000000)
+#define AGAIN_NS                1e9 /* at least between two times */
+/* Of the budget, that reading may take; but the time is never more than doubled in between. */
+#define READS_PART 0.5
+#define UNGIVEN    (-1.0)
 
 struct profile {
     struct recording recording;
@@ -263,6 +273,132 @@ static int report_live(struct profile *p, const struct recorder_summary *summary
     return rc;
 }
 
+/* ---- what was found so far ---- */
+
+/*
+ * For who waits at a terminal: the findings of the trace that is being written, drawn over and over.  A thread of its
+ * own reads it, so that the recorder never waits; its CPU time is mmprof's, and the larger it is, the rarer it is
+ * spent.
+ */
+struct profile_progress {
+    FILE *out;                  /* borrowed; NULL: nobody waits */
+    const char *trace;          /* borrowed */
+    unsigned n_lines;           /* that are shown */
+    uint64_t begin_ns, next_ns; /* by CLOCK_MONOTONIC_RAW; next: when the trace is read next */
+    pthread_t reader;
+    bool is_reading;     /* the thread was started, and not joined */
+    atomic_bool is_read; /* the thread has set what follows */
+    char *text;          /* owned: what was found; NULL: nothing could be read */
+    uint64_t read_ns;    /* CPU time that it took */
+    size_t columns;      /* of the terminal */
+};
+
+/* out: a terminal, or else nothing is shown.  The first findings are, five seconds after the session has begun. */
+static void begin_progress(struct profile_progress *progress, const char *trace, FILE *out)
+{
+    memset(progress, 0, sizeof *progress);
+    progress->trace = trace;
+    progress->out = terminal_is_one(out) ? out : NULL;
+}
+
+static void wipe_progress(struct profile_progress *progress)
+{
+    if (progress->out != NULL)
+        terminal_draw_over(progress->out, "", &progress->n_lines);
+}
+
+/* Wait for the thread, and take its text. */
+static char *join_reader(struct profile_progress *progress)
+{
+    if (progress->is_reading)
+        pthread_join(progress->reader, NULL);
+    progress->is_reading = false;
+    char *text = progress->text;
+    progress->text = NULL;
+    return text;
+}
+
+static void end_progress(struct profile_progress *progress)
+{
+    free(join_reader(progress));
+    wipe_progress(progress);
+}
+
+static void *read_trace(void *context)
+{
+    struct profile_progress *progress = context;
+    struct err ignored; /* there is a next time */
+    const struct table_look look = { progress->columns, false };
+    uint64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    progress->text = report_findings_of(progress->trace, &look, &ignored);
+    progress->read_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
+    atomic_store(&progress->is_read, true);
+    return NULL;
+}
+
+static void start_reading(struct profile_progress *progress)
+{
+    progress->columns = terminal_columns(progress->out);
+    atomic_store(&progress->is_read, false);
+    progress->is_reading = pthread_create(&progress->reader, NULL, read_trace, progress) == 0;
+}
+
+/* When to read again: the time has grown by so much, or what reading takes is a small part of what the program does. */
+static uint64_t next_ns(const struct profile_progress *progress, const struct live_session *session)
+{
+    uint64_t now_ns = session->status.monotonic_ns;
+    double elapsed_ns = (double)(now_ns - progress->begin_ns);
+    double cpus = (double)session->status.process_cpu_ns / elapsed_ns;
+    double wait_ns = cpus <= 0 ? elapsed_ns : (double)progress->read_ns / (READS_PART * session->options.budget * cpus);
+    wait_ns = wait_ns > elapsed_ns ? elapsed_ns : wait_ns;
+    return now_ns + (uint64_t)(wait_ns < AGAIN_NS ? AGAIN_NS : wait_ns);
+}
+
+static void draw_found(struct profile_progress *progress, const char *found, double elapsed_s)
+{
+    char *text = NULL;
+    size_t n = 0;
+    const struct table_look look = { progress->columns, false };
+    FILE *out = xopen_memstream(&text, &n);
+    char head[128];
+    snprintf(head, sizeof head, "%s in the first %.0f s (Ctrl-C: end, and print the report)",
+             found == NULL || found[0] == '\0' ? "Nothing that costs much was found" : "Found", elapsed_s);
+    table_print_words("", head, 0, &look, out);
+    fprintf(out, "\n%s", found == NULL ? "" : found);
+    xclose_memstream(out);
+    terminal_draw_over(progress->out, text, &progress->n_lines);
+    free(text);
+}
+
+/* A session's view (live_view_fn): context is the progress. */
+static int show_progress(void *context, struct live_session *session, struct recorder_link *link, struct err *err)
+{
+    struct profile_progress *progress = context;
+    uint64_t now = session->status.monotonic_ns;
+    (void)err;
+    if (progress->out == NULL)
+        return 0;
+    if (link == NULL) {
+        wipe_progress(progress);
+        return 0;
+    }
+    if (progress->begin_ns == 0) {
+        progress->begin_ns = now;
+        progress->next_ns = now + FIRST_NS;
+    }
+    if (!progress->is_reading && now >= progress->next_ns)
+        start_reading(progress);
+    if (!progress->is_reading || !atomic_load(&progress->is_read))
+        return 0;
+    char *found = join_reader(progress);
+    progress->next_ns = next_ns(progress, session);
+    draw_found(progress, found, (double)(now - progress->begin_ns) / 1e9);
+    free(found);
+    return 0;
+}
+
+/* ---- a live recording ---- */
+
 static int run_live(struct profile *p, struct err *err)
 {
     struct recorder_summary summary;
@@ -280,13 +416,13 @@ static int run_live(struct profile *p, struct err *err)
     live.is_reported = true;
     /* Not where a started command writes its own lines. */
     bool is_shown = !live.quiet && (live.command == NULL || !isatty(STDOUT_FILENO));
-    profile_progress_begin(&progress, p->phases_trace, stderr);
+    begin_progress(&progress, p->phases_trace, stderr);
     if (is_shown) {
-        session.view = profile_progress_round;
+        session.view = show_progress;
         session.view_context = &progress;
     }
     int rc = recording_run(&live, &summary, err);
-    profile_progress_end(&progress);
+    end_progress(&progress);
     bool is_recorded = rc == 0;
     if (is_recorded)
         rc = report_live(p, &summary, &session, err);

@@ -2,7 +2,15 @@
 #ifndef REPORT_SHARES_H
 #define REPORT_SHARES_H
 
-#include "report/switches.h"
+#include "report/source.h"
+
+/* What the kernel charges threads beyond their run slices: mostly for getting and losing them. */
+struct switches {
+    bool are_known;
+    double part_ns[VM_PARTS]; /* negative: the host of a virtual machine kept more from it */
+    double all_ns;
+    double spread_ns; /* of it: not read of the threads, but what all were charged for a run slice on average */
+};
 
 struct shares {
     uint64_t *self_ticks;              /* by row: the phase's own, and what it calls that is no row; the arena's */

@@ -1,8 +1,10 @@
-#include "report/diff/versions_gate.h"
+#include "report/diff/versions.h"
 
 #include "phases/samples/significance.h"
 #include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
+
+#include <strings.h>
 
 /* What a series says. */
 struct versions_row {
@@ -10,6 +12,12 @@ struct versions_row {
     bool is_log, has_anova;
     struct anova anova;
     double p, p_corrected; /* of the row: of the analysis, or of the one pair; NAN: not known */
+};
+
+/* How a version differs from another in a row and metric: changes are fractions; NAN: not known. */
+struct versions_pair {
+    double before, after, change, low, high, p;
+    const char *verdict;
 };
 
 /* A pair of versions in a series, as it is printed. */
@@ -135,6 +143,73 @@ static struct versions_pair compare(const struct versions *v, const struct versi
     return pair;
 }
 
+/* ---- limits on how versions differ from the first one (mmprof diff --fail-on) ---- */
+
+int versions_check_gate(const struct versions *v, struct err *err)
+{
+    for (size_t i = 0; v->gate != NULL && i < v->gate->n_limits; i++) {
+        const struct diff_limit *limit = &v->gate->limits[i];
+        const char *list = "";
+        bool is_known = false;
+        for (size_t s = 0; s < v->n_series && !is_known; s++) {
+            const char *metric = v->series[s].metric;
+            is_known = strcasecmp(metric, limit->name) == 0;
+            if (s == 0 || strcmp(v->series[s].label, v->series[0].label) == 0)
+                list = arena_printf(v->arena, "%s%s%s", list, s == 0 ? "" : ", ", metric);
+        }
+        if (!is_known)
+            return diff_limit_refuse(limit, list, err);
+    }
+    return 0;
+}
+
+/* Its end: "rose by 12.3 % (p = 0.0012)". */
+static const char *words_of(struct arena *arena, const struct versions_pair *pair)
+{
+    const char *way = pair->after > pair->before ? "rose" : "fell";
+    return isnan(pair->change) ? arena_printf(arena, "%s from 0", way)
+                               : arena_printf(arena, "%s by %.1f %% (p %s %.4f)", way, 100 * fabs(pair->change),
+                                              pair->p < 0.0001 ? "<" : "=", fmax(pair->p, 0.0001));
+}
+
+static void say_limit(struct versions_gate *gate, struct arena *arena, const char *line)
+{
+    const char *before = gate->said == NULL ? "" : gate->said;
+    gate->said = arena_printf(arena, "%s%s\n", before, line);
+}
+
+static void look_at_limit(const struct versions *v, const struct diff_limit *limit,
+                          const struct versions_series *series, size_t version, const struct versions_pair *pair)
+{
+    struct arena *arena = v->arena;
+    bool is_found = strcmp(pair->verdict, limit->is_below ? "lower" : "higher") == 0;
+    double end = limit->is_below ? -pair->low : pair->high;
+    if (is_found && diff_limit_is_beyond(limit, pair->change)) {
+        v->gate->n_broken++;
+        say_limit(v->gate, arena,
+                  arena_printf(arena, "mmprof: %s: %s: %s of '%s' %s", limit->text, series->label, series->metric,
+                               v->names[version], words_of(arena, pair)));
+    } else if (series->is_main && (isnan(end) || end > limit->change)) {
+        say_limit(v->gate, arena,
+                  isnan(end) ? arena_printf(arena, "mmprof: %s: %s: '%s' has too few runs to tell", limit->text,
+                                            series->label, v->names[version])
+                             : arena_printf(arena,
+                                            "mmprof: %s: %s: '%s' may exceed the limit: its interval ends at %+.1f %%\n"
+                                            "  next: measure more runs of each version, or on a quieter machine",
+                                            limit->text, series->label, v->names[version],
+                                            limit->is_below ? -100 * end : 100 * end));
+    }
+}
+
+/* Look at a series' pair of the first version and another one. */
+static void take_limits(const struct versions *v, const struct versions_series *series, size_t version,
+                        const struct versions_pair *pair)
+{
+    for (size_t i = 0; i < v->gate->n_limits; i++)
+        if (strcasecmp(v->gate->limits[i].name, series->metric) == 0)
+            look_at_limit(v, &v->gate->limits[i], series, version, pair);
+}
+
 /* ---- cells ---- */
 
 static const char *or_nothing(const char *text)
@@ -147,7 +222,7 @@ static void add_pair(const struct versions *v, const struct versions_series *s, 
 {
     const struct versions_pair pair = compare(v, row, pairwise, a, b);
     if (v->gate != NULL && a == 0)
-        versions_gate_take(v, s, b, &pair);
+        take_limits(v, s, b, &pair);
     bool is_found = strcmp(pair.verdict, "higher") == 0 || strcmp(pair.verdict, "lower") == 0;
     if ((isnan(pair.before) && isnan(pair.after)) || (is_text && !s->is_main && !is_found))
         return;

@@ -1,10 +1,103 @@
 #include "report/view/annotation.h"
 
+#include "core/base/plain_file.h"
+#include "core/base/text.h"
+#include "core/base/xalloc.h"
 #include "core/hotspot/bytecodes.h"
 #include "report/sample_cells.h"
-#include "report/source_file.h"
 
 enum { CODE_BIPUSH = 0x10, CODE_SIPUSH = 0x11, CODE_NEWARRAY = 0xbc };
+
+#define LINES_MAX 200000u
+#define TAB       8u
+
+/* ---- the source file, by its lines ---- */
+
+struct source_file {
+    const char *path;
+    const char **lines; /* without tabs */
+    uint32_t n_lines;
+};
+
+/* As an editor shows it: tabs are blanks up to the next stop. */
+static const char *keep_line(struct arena *arena, const char *line, size_t n)
+{
+    char *wide = xmalloc(n * TAB + 1);
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t n_blanks = line[i] == '\t' ? TAB - at % TAB : 0;
+        memset(wide + at, ' ', n_blanks);
+        at += n_blanks;
+        if (n_blanks == 0)
+            wide[at++] = line[i];
+    }
+    const char *kept = text_utf8(arena, wide, at);
+    free(wide);
+    return kept;
+}
+
+static bool read_lines(struct source_file *file, FILE *in, struct arena *arena)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+    uint32_t lines_room = 0;
+    while (file->n_lines < LINES_MAX && (n = getline(&line, &room, in)) >= 0) {
+        if (file->n_lines == lines_room) {
+            uint32_t more = lines_room == 0 ? 1024 : lines_room * 2;
+            const char **lines = arena_alloc(arena, more * sizeof *lines);
+            if (file->n_lines > 0)
+                memcpy(lines, file->lines, file->n_lines * sizeof *lines);
+            file->lines = lines;
+            lines_room = more;
+        }
+        while (n > 0 && (line[n - 1] == '\n' || line[n - 1] == '\r'))
+            n--;
+        file->lines[file->n_lines++] = keep_line(arena, line, (size_t)n);
+    }
+    free(line);
+    return file->n_lines > 0;
+}
+
+static bool try_source(struct source_file *file, const char *folder, const char *path, struct arena *arena)
+{
+    int fd = path == NULL ? -1 : plain_file_source(folder, path);
+    FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+    *file = (struct source_file){ .path = arena_printf(arena, "%s/%s", folder, path == NULL ? "" : path) };
+    bool is_read = in != NULL && read_lines(file, in, arena);
+    if (in != NULL)
+        fclose(in);
+    else if (fd >= 0)
+        close(fd);
+    return is_read;
+}
+
+/*
+ * The first that is there of FOLDER/PACKAGE/NAME and FOLDER/NAME.
+ *
+ * class_name  in internal form: a/b/Outer$Inner
+ * name        of the file, as the class file has it
+ *
+ * Returns false when there is none.  Everything lives in the arena.
+ */
+static bool find_source(struct source_file *file, const struct options_list *folders, const char *class_name,
+                        const char *name, struct arena *arena)
+{
+    const char *end = strrchr(class_name, '/');
+    int n_package = end == NULL ? 0 : (int)(end - class_name);
+    const char *in_package = n_package > 0 ? arena_printf(arena, "%.*s/%s", n_package, class_name, name) : NULL;
+    for (size_t i = 0; name[0] != '\0' && strchr(name, '/') == NULL && i < folders->n; i++)
+        if ((n_package > 0 && try_source(file, folders->items[i], in_package, arena)) ||
+            try_source(file, folders->items[i], name, arena))
+            return true;
+    return false;
+}
+
+/* "" where there is none; lines begin with 1. */
+static const char *source_line(const struct source_file *file, uint32_t line)
+{
+    return line == 0 || line > file->n_lines ? "" : file->lines[line - 1];
+}
 
 /* ---- instructions ---- */
 
@@ -123,7 +216,7 @@ static void add_row(const struct annotation *a, uint32_t location, uint32_t line
         row.instruction = is_known ? instruction(a, (size_t)a->locations[location].index) : "";
     }
     if (file != NULL)
-        row.text = line <= file->n_lines ? source_file_line(file, line) : "(inline function)";
+        row.text = line <= file->n_lines ? source_line(file, line) : "(inline function)";
     if (of != NULL) {
         row.cells.self = sample_profile_self(&a->profile, location + 1);
         row.cells.total = sample_profile_total(&a->profile, location + 1);
@@ -214,7 +307,7 @@ void annotation_table(const struct annotation *a, const struct annotation_option
 {
     struct source_file found, *file = NULL;
     bool has_lines = a->method.n_lines > 0;
-    if (has_lines && source_file_find(&found, options->sources, a->method.names.class_name, a->method.source, a->arena))
+    if (has_lines && find_source(&found, options->sources, a->method.names.class_name, a->method.source, a->arena))
         file = &found;
     table_begin(table, a->arena);
     add_columns(a, file != NULL, table);
