@@ -5,9 +5,21 @@
 #include "core/recorder/ip_samples.h"
 #include "core/recorder/poll_sampler.h"
 #include "core/recorder/recorder.h"
-#include "core/recorder/recorder_now.h"
 #include "core/recorder/sample_log.h"
 #include "core/recorder/session.h"
+#include "core/recorder/threads.h"
+#include "core/recorder/clock.h"
+
+/* What the parts of a recorder share: what is recorded, where it goes, and how far it is.  The recorder writes it. */
+struct recorder_now {
+    const struct recorder_plan *plan; /* borrowed */
+    struct trace_writer *writer;      /* owned by the recorder; NULL: there is no trace yet */
+    struct threads *threads;          /* of the recorder */
+    struct clock_point first, latest; /* of the recording; of the round */
+    pid_t target;                     /* the JVM; 0 until it is known */
+    uint64_t cpu_start_ns, cpu_ns;    /* CPU time of the process, at these two */
+    double stretch;                   /* rounds are so many times as far apart as they would be: 1 or more */
+};
 
 /* Which file of a recording in several files is written: its name, its beginning and when the next one is due. */
 

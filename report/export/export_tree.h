@@ -100,7 +100,7 @@ struct export_profile {
  * Chrome's DevTools show no thread that has nothing but a profile, and no time outside of all slices: a thread without
  * other events gets a slice for each stretch of time between two such gaps.
  *
- * Returns the number of samples; those of traces before minor version 7, which have no moment, are not among them.
+ * Returns the number of samples; those that have no moment are not among them.
  */
 uint64_t export_profile_print(const struct export_profile *profile);
 
