@@ -263,7 +263,7 @@ static void check_code(struct check *c)
  * be walked.
  */
 static const uint32_t false_one_in[CLAIMS] = {
-    [STATES] = 64,  [PLACE] = 16,  [SCOPES] = 16, [NAMES] = 32, [TRAITS] = 8, [LOADERS] = 4,
+    [STATES] = 64,  [PLACE] = 16,  [SCOPES] = 32, [NAMES] = 32, [TRAITS] = 8, [LOADERS] = 4,
     [LINES] = 3,    [SOURCES] = 4, [KINDS] = 64,  [TIERS] = 2,  [HEAPS] = 4,  [FRAMES] = 4,
     [HANDLERS] = 4, [NUMBERS] = 8, [ENTRIES] = 8, [STACKS] = 3,
 };

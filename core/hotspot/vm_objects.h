@@ -125,7 +125,7 @@ int vm_tables_read(struct vm *vm, struct vm_tables *tables, const char **why);
 
 /*
  * What a Java thread that waits, waits for, and who has it: the monitor that it wants to enter or that it is notified
- * by, or the object that it is parked for.  Read from outside, of JDK 17 to 25.
+ * by, or the object that it is parked for.  Read from outside.
  */
 
 struct vm_monitors {
