@@ -146,9 +146,11 @@ struct compiled_method {
     const char *class_name, *name, *descriptor; /* internal form: "java/util/List" */
     struct jit_instruction *instructions;       /* in their order */
     uint32_t n_instructions;
-    bool has_instructions;    /* they have been read */
-    bool is_profiled;         /* the JVM has counted in it */
-    uint32_t n_discarded;     /* pieces of its code, since the start: as the JVM counts that */
+    bool has_instructions; /* they have been read */
+    bool is_profiled;      /* the JVM has counted in it */
+    bool has_discarded;    /* the JVM counts: */
+    uint32_t n_discarded;  /* pieces of its code, since the start */
+    struct vm_traps traps;
     uint32_t n_straight;      /* bytes of its code in front of the first jump, switch, return or throw */
     uint64_t address;         /* of its Method, for the reader */
     bool is_asked, is_wanted; /* the same */

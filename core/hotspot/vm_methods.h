@@ -185,13 +185,29 @@ struct vm_call_profile {
     struct vm_receiver receivers[VM_RECEIVERS_MAX];
 };
 
+#define VM_TRAP_REASONS 48u /* and more */
+
+/*
+ * How often compiled code went back to the interpreter at a method's bytecodes ("uncommon traps"), where it is inlined,
+ * too, by reason; and exceptions that the interpreter threw there, as null_check and the like.
+ */
+struct vm_traps {
+    bool are_known;
+    uint32_t n[VM_TRAP_REASONS];
+};
+
 struct vm_profile {
     uint8_t *bytes; /* owned */
     size_t n_bytes;
     size_t room;
-    unsigned extra; /* cells of a receiver's entry that only some JVMs have */
+    unsigned extra;     /* cells of a receiver's entry that only some JVMs have */
+    bool has_discarded; /* it is known, whatever vm_profile_read returns */
     uint32_t n_discarded;
+    struct vm_traps traps; /* likewise */
 };
+
+/* "class_check"; NULL: not known. */
+const char *vm_trap_reason(struct vm *vm, uint32_t number);
 
 /*
  * Read that of the method at an address, which has n_code bytes of code; a profile is zero at first, and may be read

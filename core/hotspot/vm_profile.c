@@ -27,6 +27,62 @@ enum profile_tag {
     TAG_VIRTUAL_CALL_TYPE
 };
 
+/* Deoptimization::Reason_*: their numbers differ by release; of two with one number the first counts. */
+static const char *const reasons[] = {
+    "null_check",
+    "null_assert",
+    "range_check",
+    "class_check",
+    "array_check",
+    "intrinsic",
+    "bimorphic",
+    "profile_predicate",
+    "unloaded",
+    "uninitialized",
+    "initialized",
+    "unreached",
+    "unhandled",
+    "constraint",
+    "div0_check",
+    "age",
+    "predicate",
+    "loop_limit_check",
+    "auto_vectorization_check",
+    "short_running_long_loop",
+    "speculate_class_check",
+    "speculate_null_check",
+    "speculate_null_assert",
+    "rtm_state_change",
+    "unstable_if",
+    "unstable_fused_if",
+    "receiver_constraint",
+};
+
+/* A byte for each reason, in front of the length of the profile. */
+static void know_traps(struct vm *vm)
+{
+    struct vm_profiles *at = &vm->profiles;
+    struct vm_field fields[] = {
+        { "MethodData", "_compiler_counters._trap_hist._array[0]", &at->traps, false },
+        { "MethodData", "_trap_hist._array[0]", &at->traps, false }, /* JDK 8 */
+        { "MethodData", "_compiler_counters._nof_overflow_traps", &at->more_traps, false },
+        { "MethodData", "_nof_overflow_traps", &at->more_traps, false },
+    };
+    int32_t n, number;
+    bool is_known = at->are_known && vm_fields_find(vm, fields, sizeof fields / sizeof *fields) &&
+                    (vm_constant(vm, "Deoptimization::Reason_TRAP_HISTORY_LENGTH", &n) ||
+                     vm_constant(vm, "Deoptimization::Reason_LIMIT", &n));
+    if (!is_known || n <= 0 || n > (int32_t)VM_TRAP_REASONS || at->traps + (uint64_t)n > at->bytes)
+        return;
+    at->n_traps = (uint32_t)n;
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "Deoptimization::Reason_%s", reasons[i]);
+        if (vm_constant(vm, name, &number) && number > 0 && number < n && at->reasons[number] == NULL)
+            at->reasons[number] = reasons[i];
+    }
+}
+
 static void know(struct vm *vm)
 {
     struct vm_profiles *at = &vm->profiles;
@@ -35,9 +91,13 @@ static void know(struct vm *vm)
         { "MethodData", "_data_size", &at->bytes, false },
         { "MethodData", "_data[0]", &at->list, false },
     };
-    struct vm_field discarded = { "MethodData", "_compiler_counters._nof_decompiles", &at->discarded, false };
+    struct vm_field discarded[] = {
+        { "MethodData", "_compiler_counters._nof_decompiles", &at->discarded, false },
+        { "MethodData", "_nof_decompiles", &at->discarded, false }, /* JDK 8 */
+    };
     at->are_known = vm_fields_find(vm, fields, sizeof fields / sizeof *fields);
-    vm_fields_find(vm, &discarded, 1);
+    vm_fields_find(vm, discarded, sizeof discarded / sizeof *discarded);
+    know_traps(vm);
     class_layout_find(vm, &at->classes);
 }
 
@@ -113,6 +173,32 @@ bool vm_profile_check(struct vm_profile *profile, uint32_t n_code)
     return false;
 }
 
+#define TRAPS_MOST UINT8_MAX /* of a reason; those above count as one, of any reason */
+
+/* Of no reason there are none: else it is another array.  Where two reasons have that many nothing is known. */
+static bool read_traps(struct vm *vm, struct vm_traps *traps, uint64_t data)
+{
+    const struct vm_profiles *at = &vm->profiles;
+    uint8_t counted[VM_TRAP_REASONS];
+    uint32_t n_more, n_full = 0;
+    if (at->n_traps == 0 || !vm_read(vm, data + at->traps, counted, at->n_traps) || counted[0] != 0 ||
+        !vm_read(vm, data + at->more_traps, &n_more, sizeof n_more))
+        return false;
+    for (uint32_t i = 0; i < at->n_traps; i++)
+        n_full += counted[i] == TRAPS_MOST;
+    if (n_full > 1 || (n_more > 0 && n_full == 0))
+        return false;
+    for (uint32_t i = 0; i < at->n_traps; i++)
+        traps->n[i] = (uint32_t)counted[i] + (counted[i] == TRAPS_MOST ? n_more : 0);
+    return true;
+}
+
+const char *vm_trap_reason(struct vm *vm, uint32_t number)
+{
+    vm_once(vm, &vm->profiles.once, know);
+    return number < vm->profiles.n_traps ? vm->profiles.reasons[number] : NULL;
+}
+
 bool vm_profile_read(struct vm *vm, struct vm_profile *profile, uint64_t method, uint32_t n_code)
 {
     struct vm_profiles *at = &vm->profiles;
@@ -120,12 +206,15 @@ bool vm_profile_read(struct vm *vm, struct vm_profile *profile, uint64_t method,
     uint32_t n = 0;
     vm_once(vm, &vm->profiles.once, know);
     profile->n_bytes = 0;
+    profile->has_discarded = profile->traps.are_known = false;
     profile->n_discarded = 0;
+    memset(&profile->traps, 0, sizeof profile->traps);
     if (!at->are_known || !vm_read_u64(vm, method + at->data, &data) || data == 0 ||
         !vm_read(vm, data + at->bytes, &n, sizeof n) || n > BYTES_MAX)
         return false;
-    if (at->discarded != VM_NONE)
-        vm_read(vm, data + at->discarded, &profile->n_discarded, sizeof profile->n_discarded);
+    profile->has_discarded = at->discarded != VM_NONE &&
+                             vm_read(vm, data + at->discarded, &profile->n_discarded, sizeof profile->n_discarded);
+    profile->traps.are_known = read_traps(vm, &profile->traps, data);
     if (n > profile->room) {
         free(profile->bytes);
         profile->bytes = malloc(n);

@@ -4,6 +4,7 @@
 
 #include "core/base/hash.h"
 #include "core/hotspot/nmethod.h"
+#include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm_objects.h"
 #include "core/hotspot/vm.h"
 #include "core/hotspot/vm_threads.h"
@@ -147,7 +148,9 @@ struct vm_members {
 /* vm_profile.c */
 struct vm_profiles {
     struct vm_once once;
-    uint64_t data, bytes, list, discarded;
+    uint64_t data, bytes, list, discarded, traps, more_traps;
+    uint32_t n_traps; /* reasons; 0: not known */
+    const char *reasons[VM_TRAP_REASONS];
     struct class_layout classes;
     bool are_known;
 };

@@ -369,23 +369,44 @@ static void judge_compiled(struct judging *j)
         snprintf(v->why, sizeof v->why, "compiled by %s, tier %u", compiler(v->tier), v->tier);
 }
 
+/* "; traps: 3 class_check, 1 null_check" */
+static void say_traps(struct judging *j, const struct vm_traps *traps)
+{
+    struct jit_verdict *v = &j->verdict;
+    const char *before = "; traps:";
+    for (uint32_t i = 0; traps->are_known && i < VM_TRAP_REASONS; i++) {
+        const char *reason = traps->n[i] == 0 ? NULL : vm_trap_reason(j->judge->codes->vm, i);
+        size_t n = strlen(v->why);
+        if (traps->n[i] == 0)
+            continue;
+        snprintf(v->why + n, sizeof v->why - n, "%s %" PRIu32 " %s", before, traps->n[i],
+                 reason == NULL ? "of another reason" : reason);
+        before = ",";
+    }
+}
+
 static void judge_deoptimized(struct judging *j)
 {
     const struct jit_codes *codes = j->judge->codes;
     struct jit_verdict *v = &j->verdict;
+    struct vm_traps traps = { .are_known = false };
     bool is_known = false;
     uint64_t n = 0;
     for (uint32_t i = 0; i < codes->n_methods; i++)
-        if (codes->methods[i]->is_profiled && is_in(j, i)) {
+        if (codes->methods[i]->has_discarded && is_in(j, i)) {
             is_known = true;
             n += codes->methods[i]->n_discarded;
+            traps.are_known |= codes->methods[i]->traps.are_known;
+            for (uint32_t reason = 0; reason < VM_TRAP_REASONS; reason++)
+                traps.n[reason] += codes->methods[i]->traps.n[reason];
         }
     if (!is_known) {
-        snprintf(v->why, sizeof v->why, "the JVM has counted nothing in '%.160s'", j->rule->in);
+        snprintf(v->why, sizeof v->why, "the JVM tells no count of '%.160s'", j->rule->in);
         return;
     }
     v->result = n <= j->rule->most ? JIT_HOLDS : JIT_BROKEN;
     snprintf(v->why, sizeof v->why, "%" PRIu64 " times since the JVM's start", n);
+    say_traps(j, &traps);
 }
 
 void jit_judge_look(struct jit_judge *judge)

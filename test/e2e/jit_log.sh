@@ -149,6 +149,51 @@ check_drive() {
     matches "$v: and it goes on" "$(cat "$SCRATCH/driven")" 'SELF-CHECK micro/Thesis ok'
 }
 
+# counted: by method the pieces of its code that C2 made and HotSpot discarded, and its traps: by HotSpot's own log.
+# After a trap at null the interpreter throws, and counts it once more.
+counted() {
+    tr "'" ' ' < "$1" | awk '
+        $1 == "<nmethod" { for (i = 1; i < NF; i++) { if ($i == "compile_id=") id = $(i + 1)
+                                                      if ($i == "method=") of[id] = $(i + 2) } }
+        $1 == "<make_not_entrant" && / compiler= c2 / { match($0, /compile_id= [0-9]+/)
+                                                        n[of[substr($0, RSTART + 12, RLENGTH - 12)]]++ }
+        $1 == "<uncommon_trap" && $2 == "thread=" { match($0, /reason= [a-z_]+/)
+                                                    reason = substr($0, RSTART + 8, RLENGTH - 8)
+                                                    sub(/_or_optimized_type_check/, "", reason) }
+        $1 == "<jvms" && reason != "" { match($0, /target.Deoptimised [a-zA-Z]+/)
+                                        at = substr($0, RSTART + 19, RLENGTH - 19)
+                                        by[at, reason] += reason == "null_check" ? 2 : 1
+                                        traps[at] = by[at, reason] " " reason
+                                        reason = "" }
+        END { n_methods = split("storm isNull isOther isLoaded steady", names, " ")
+              for (i = 1; i <= n_methods; i++)
+                  print names[i], n[names[i]] + 0, traps[names[i]] }' |
+        sed 's/ $//'
+}
+
+check_discarded() {
+    local jdk=$1 v=$2 method
+    for method in storm isNull isOther isLoaded steady; do
+        echo "target.Deoptimised.$method is deoptimized at most 3 times"
+    done > "$SCRATCH/discarded.rules"
+    rm -f "$SCRATCH/end"
+    start "$SCRATCH/discards" "$jdk/bin/java" -XX:-BackgroundCompilation -XX:CompileCommand=quiet \
+        -XX:CompileCommand=dontinline,target.Deoptimised::\* -XX:+UnlockDiagnosticVMOptions -XX:+LogCompilation \
+        "-XX:LogFile=$SCRATCH/compilations" -cp "$classes" target.Deoptimised "$SCRATCH/end"
+    wait_for 60 grep -q '^done' "$SCRATCH/discards"
+    "$mmprof" check-jit --csv "$SCRATCH/discarded.rules" -p "$pid" > "$SCRATCH/results" 2> "$SCRATCH/errors"
+    is "$v: one is discarded too often" \
+        "$?$(cat "$SCRATCH/errors") $(grep -o '^rule,[a-z]*' "$SCRATCH/results" | xargs)" \
+        "1 rule,broken rule,holds rule,holds rule,holds rule,holds"
+    touch "$SCRATCH/end"
+    wait "$pid"
+    counted "$SCRATCH/compilations" > "$SCRATCH/truth"
+    is "$v: what discarded code, and how often, is as HotSpot's log says" \
+        "$(tr -d '\r' < "$SCRATCH/results" | sed -n 's/; traps://
+            s/^rule,.*Deoptimised\.\([a-zA-Z]*\) .*[,"]\([0-9]*\) times since the JVM.s start\([^"]*\).*/\1 \2\3/p')" \
+        "$(cat "$SCRATCH/truth")"
+}
+
 check_jdk() {
     local jdk=$1 v jvm seconds with_probes='compiled micro/Thesis\.sortData\(\)V.*MmprofProbe\.(enter|exit)'
     v="JDK $(jdk_version "$jdk")"
@@ -184,6 +229,7 @@ check_jdk() {
     holds "$v: the program goes on" kill -0 "$jvm"
     stop "$jvm"
     check_rules "$jdk" "$v"
+    check_discarded "$jdk" "$v"
     check_objects "$jdk" "$v"
     check_window "$jdk" "$v"
     check_receivers "$jdk" "$v"
