@@ -1,24 +1,14 @@
 /* Files of the machine, as the checks read them. */
 #include "cmd/doctor.h"
 
-#include <fcntl.h>
+#include "core/jvm/process.h"
 
 bool doctor_read(const struct doctor *doctor, const char *path, char *text, size_t n)
 {
     char full[2048];
     text[0] = '\0';
-    if ((size_t)snprintf(full, sizeof full, "%s%s", doctor->root, path) >= sizeof full)
-        return false;
-    int fd = open(full, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    size_t done = 0;
-    ssize_t got;
-    while (done < n - 1 && (got = read(fd, text + done, n - 1 - done)) > 0)
-        done += (size_t)got;
-    close(fd);
-    text[done] = '\0';
-    return true;
+    return (size_t)snprintf(full, sizeof full, "%s%s", doctor->root, path) < sizeof full &&
+           jvm_read_file(full, text, n) >= 0;
 }
 
 bool doctor_read_number(const struct doctor *doctor, const char *path, int64_t *value)

@@ -34,10 +34,4 @@ struct top_sampled {
     uint64_t n_samples, ns; /* ns: in which they were taken */
 };
 
-/*
- * Both tables, of the interval that ends now, and of what samples know.  Returns the text, for free(), or NULL with
- * *err set.
- */
-char *top_text(struct top_table *table, struct top_sampled *sampled, struct live_session *session, struct err *err);
-
 #endif

@@ -42,7 +42,4 @@ struct observers {
     size_t n;
 };
 
-/* The observer that tells all of them; it lives as long as they do. */
-struct calltree_observer observers_join(struct observers *observers);
-
 #endif

@@ -3,6 +3,7 @@
 #include "core/base/ticks.h"
 #include "core/base/xalloc.h"
 #include "core/perf/perf_rings.h"
+#include "core/recorder/simulation.h"
 
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -33,6 +34,52 @@ struct reading_thread {
     struct counters_outside own;
     uint64_t last[]; /* n_columns: the values of the latest reading of the series */
 };
+
+/* ---- a thread's counters that the recorder reads: events that it opens, or the simulator's ---- */
+
+/*
+ * Open what counts a thread from now on.  Returns 0, or -1 with *failure set; EAGAIN: the simulator has not seen the
+ * thread yet.
+ */
+static int open_own(const struct readings *readings, struct counters_outside *own, pid_t tid,
+                    struct counters_failure *failure)
+{
+    struct simulated_thread thread;
+    if (readings->plan.simulation == NULL)
+        return counters_outside_open(own, readings->plan.layout, tid, failure);
+    *failure = (struct counters_failure){ .error = EAGAIN, .step = COUNTERS_OPEN };
+    if (!readings->plan.simulation->find(readings->plan.simulation->context, tid, &thread))
+        return -1;
+    counters_outside_simulated(own, readings->plan.layout, &thread, false);
+    return 0;
+}
+
+/* Of a thread with a ring, the simulated counters as its probes read them; NULL: there are none. */
+static struct counters_outside *simulated_probes(struct readings *readings, const struct recorder_thread *thread)
+{
+    struct readings_handed *handed = &readings->handed[thread->ring];
+    int32_t tid = session_ring(readings->session, (uint32_t)thread->ring)->tid;
+    struct simulated_thread simulated;
+    if (handed->outside.n_slots > 0 && handed->tid == tid)
+        return &handed->outside;
+    if (!readings->plan.simulation->find(readings->plan.simulation->context, tid, &simulated))
+        return NULL;
+    handed->tid = tid;
+    counters_outside_simulated(&handed->outside, readings->plan.layout, &simulated, true);
+    return &handed->outside;
+}
+
+/* Is a descriptor that came from outside an event?  Reading anything else could wait for ever. */
+static bool is_event(int fd)
+{
+    char path[32], target[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(path, target, sizeof target - 1);
+    if (n < 0)
+        return false;
+    target[n] = '\0';
+    return strcmp(target, "anon_inode:[perf_event]") == 0;
+}
 
 /* Own events leave some descriptors for all else that the recorder opens. */
 static int highest_fd(void)
@@ -89,7 +136,7 @@ void readings_hand_over(struct readings *readings, const struct wire_message *to
     bool good = readings_are_active(readings) && told->kind == WIRE_COUNTERS &&
                 told->ring < readings->session->n_rings && n_fds == readings->plan.layout->n_groups;
     for (size_t i = 0; i < n_fds; i++)
-        good = good && readings_is_event(fds[i]);
+        good = good && is_event(fds[i]);
     for (size_t i = 0; i < n_fds && !good; i++)
         close(fds[i]);
     if (!good)
@@ -106,7 +153,7 @@ static struct counters_outside *handed_of(struct readings *readings, const struc
     if (thread->ring < 0)
         return NULL;
     if (readings->plan.simulation != NULL)
-        return readings_simulated_probes(readings, thread);
+        return simulated_probes(readings, thread);
     struct readings_handed *handed = &readings->handed[thread->ring];
     bool is_his =
         handed->outside.n_slots > 0 && handed->tid == session_ring(readings->session, (uint32_t)thread->ring)->tid;
@@ -261,7 +308,7 @@ static void keep_start(struct readings *readings, struct recorder_thread *thread
 static void begin(struct readings *readings, struct recorder_thread *thread, struct reading_thread *mine)
 {
     struct counters_failure failure;
-    if (readings_open_own(readings, &mine->own, thread->info.tid, &failure) < 0) {
+    if (open_own(readings, &mine->own, thread->info.tid, &failure) < 0) {
         mine->state = failure.error == EAGAIN ? mine->state : READING_DONE;
         if (failure.error != ESRCH && failure.error != EAGAIN)
             refuse(readings, mine, strerror(failure.error));

@@ -145,11 +145,6 @@ void kept_forget_thread(struct writer_kept *kept, uint32_t index);
 void kept_next_threads(struct writer_kept *kept);
 void kept_free_threads(struct writer_kept *kept);
 
-/* ---- writer_rotate_threads.c ---- */
-
-/* Those that go on: who they are, whether they have a CPU, their counters, and the calls that they are in. */
-int rotate_begin_threads(struct trace_writer *writer, struct err *err);
-
 /* ---- writer_kept_contexts.c ---- */
 
 void kept_context(struct trace_writer *writer, const struct trace_context *context);

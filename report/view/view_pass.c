@@ -8,6 +8,34 @@
 
 /* ---- who listens ---- */
 
+static void tell_step(void *context, const struct calltree_step *step)
+{
+    const struct observers *to = context;
+    for (size_t i = 0; i < to->n; i++)
+        if (to->all[i].step != NULL)
+            to->all[i].step(to->all[i].context, step);
+}
+
+static void tell_flow(void *context, const struct calltree_flow *flow)
+{
+    const struct observers *to = context;
+    for (size_t i = 0; i < to->n; i++)
+        if (to->all[i].flow != NULL)
+            to->all[i].flow(to->all[i].context, flow);
+}
+
+/* The observer that tells all of them; it lives as long as they do.  Only what somebody wants is told: each call costs.
+ */
+static struct calltree_observer join_observers(struct observers *observers)
+{
+    struct calltree_observer observer = { .context = observers };
+    for (size_t i = 0; i < observers->n; i++) {
+        observer.step = observers->all[i].step != NULL ? tell_step : observer.step;
+        observer.flow = observers->all[i].flow != NULL ? tell_flow : observer.flow;
+    }
+    return observers->n == 1 ? observers->all[0] : observer;
+}
+
 static bool wants(const struct view_pass *pass, unsigned part)
 {
     return (pass->options.parts & part) != 0;
@@ -161,7 +189,7 @@ static int begin(struct view_pass *pass, struct err *err)
 static int build(struct view_pass *pass, struct err *err)
 {
     const struct view_pass_options *options = &pass->options;
-    struct calltree_observer observer = observers_join(&pass->observers);
+    struct calltree_observer observer = join_observers(&pass->observers);
     const struct calltree_options tree_options = { .max_nodes = options->max_nodes,
                                                    .per_thread = options->per_thread,
                                                    .observer = pass->observers.n > 0 ? &observer : NULL };
