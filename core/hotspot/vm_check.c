@@ -322,6 +322,24 @@ static bool is_whole_cache(const struct check *c)
            !vm_read_u64(c->vm, high_at, &high) || (low == c->low && high == c->high);
 }
 
+/* A field that is taken for its neighbour shows only in code that has both: with oops, say, which most has not. */
+static bool are_parts_apart(const struct check *c)
+{
+    static const char *const names[] = { "_exception_offset",     "_deoptimize_offset",   "_consts_offset",
+                                         "_stub_offset",          "_oops_offset",         "_metadata_offset",
+                                         "_scopes_data_offset",   "_scopes_pcs_offset",   "_dependencies_offset",
+                                         "_handler_table_offset", "_nul_chk_table_offset" };
+    uint64_t at[sizeof names / sizeof *names];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct vm_field field = { "nmethod", names[i], &at[i], false };
+        vm_fields_find(c->vm, &field, 1);
+        for (size_t other = 0; other < i; other++)
+            if (at[i] != VM_NONE && at[i] == at[other])
+                return false;
+    }
+    return true;
+}
+
 /* The interpreter is a block of the code cache with that name, all of which it uses. */
 static bool is_interpreter(struct check *c)
 {
@@ -441,6 +459,8 @@ static const char *disagreement(struct check *c)
     if (!code_heaps_range(c->vm, &c->low, &c->high) || c->high - c->low > CACHE_MAX || c->high % 4096 != 0 ||
         !is_whole_cache(c))
         return "the code cache is not where the JVM says";
+    if (!are_parts_apart(c))
+        return "two parts of compiled code begin at one place";
     struct vm_field state = { "nmethod", "_state", &c->state, false };
     if (!is_interpreter(c) || !vm_fields_find(c->vm, &state, 1))
         return "the interpreter is not where the JVM says";
