@@ -46,7 +46,7 @@ LIB_SRC   := $(filter-out $(MAIN_SRC) cmd/lab/lab_parts.c,$(CLI_SRC)) cmd/no_par
 LIB       := $(BUILD)/mmprof.a
 # What mmprof starts for its rarer commands: the laboratory by several names, the fleet, and the server for assistants.
 LIBEXEC   := $(BUILD)/libexec/mmprof
-LAB_NAMES := memtrace placement jit check-jit drive
+LAB_NAMES := memtrace placement jit check-jit drive sweep
 OTHERS    := $(addprefix $(LIBEXEC)/mmprof-,lab fleet mcp $(LAB_NAMES))
 UNIT_SRC  := $(wildcard test/unit/*.c)
 

@@ -29,6 +29,7 @@ int command_placement(int argc, char **argv, struct err *err);
 int command_ps(int argc, char **argv, struct err *err);
 int command_profile(int argc, char **argv, struct err *err);
 int command_sample(int argc, char **argv, struct err *err);
+int command_sweep(int argc, char **argv, struct err *err);
 int command_top(int argc, char **argv, struct err *err);
 
 /*

@@ -43,6 +43,9 @@ int diff_record_begin(const char *directory, struct err *err);
 /* The trace of a version's run, from 1 on: "DIRECTORY/before-1.dat". */
 const char *diff_record_path(struct arena *arena, const char *directory, const char *version, size_t run);
 
+/* In quotes, as a shell takes it as one word. */
+const char *diff_record_quoted(struct arena *arena, const char *text);
+
 /* A shell's command that runs a version's command and records it to path. */
 const char *diff_record_command(struct arena *arena, const char *path, const char *command);
 

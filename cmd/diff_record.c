@@ -20,7 +20,7 @@ int diff_record_begin(const char *directory, struct err *err)
     int error = errno, n = error == EEXIST ? scandir(directory, &found, is_trace, alphasort) : -1;
     if (n < 0) {
         err_set(err, "cannot write traces to '%s': %s", directory, strerror(error == EEXIST ? errno : error));
-        return err_next(err, "name a directory with --record; mmprof makes it if needed");
+        return err_next(err, "name a directory with --output; mmprof makes it if needed");
     }
     for (int i = 0; i < n; i++)
         free(found[i]);
@@ -28,7 +28,7 @@ int diff_record_begin(const char *directory, struct err *err)
     if (n == 0)
         return 0;
     err_set(err, "'%s' has %d trace%s already", directory, n, text_plural((uint64_t)n));
-    return err_next(err, "name another directory with --record");
+    return err_next(err, "name another directory with --output");
 }
 
 const char *diff_record_path(struct arena *arena, const char *directory, const char *version, size_t run)
@@ -36,8 +36,7 @@ const char *diff_record_path(struct arena *arena, const char *directory, const c
     return arena_printf(arena, "%s/%s-%zu.dat", directory, version, run);
 }
 
-/* In quotes, as a shell takes it as one word. */
-static const char *quoted(struct arena *arena, const char *text)
+const char *diff_record_quoted(struct arena *arena, const char *text)
 {
     const char *word = "'";
     while (text[0] != '\0') {
@@ -53,6 +52,7 @@ const char *diff_record_command(struct arena *arena, const char *path, const cha
     char self[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n < 0 ? 0 : n] = '\0';
-    const char *words[] = { quoted(arena, n < 0 ? "mmprof" : self), quoted(arena, path), quoted(arena, command) };
+    const char *words[] = { diff_record_quoted(arena, n < 0 ? "mmprof" : self), diff_record_quoted(arena, path),
+                            diff_record_quoted(arena, command) };
     return arena_printf(arena, "exec %s record --live -q -o %s -- sh -c %s", words[0], words[1], words[2]);
 }

@@ -16,6 +16,7 @@ static const struct command commands[] = {
     { "diff", "find significant differences between two versions of a program", command_diff },
     { "check-jit", "test what the JIT compilers inlined, and which objects they removed", command_elsewhere },
     { "jit", "count allocations and calls that the JIT compilers remove, by site", command_elsewhere },
+    { "sweep", "run a program with several heap sizes: what collections cost with each", command_elsewhere },
     { "export", "convert a trace for flamegraph.pl, speedscope, pprof, JFR or Perfetto", command_export },
     { "fleet", "select phases over recordings of many JVMs, or query them with SQL", command_elsewhere },
     { "", "Tools", NULL },

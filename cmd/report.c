@@ -163,7 +163,7 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
             "report [OPTIONS] [TRACE...]",
             "Prints the phases of a trace (trace.dat): their share of the process' time, calls, cycles\n"
             "per instruction and misses, next to the JVM's own threads.  Several traces are those of one\n"
-            "program, recorded with --groups separate.",
+            "program, recorded with --groups separate; or its runs, with --view runs.",
             rows, argc, argv, o->paths, REPORT_TRACES_MAX, &o->n_paths, done, err) < 0)
         return -1;
     if (words.lists && !*done) {
@@ -236,7 +236,7 @@ static int check_options(const struct report_options *o, enum phases_clock clock
         err_set(err, "the view '%s' has no wall-clock time", o->view->name);
         return err_next(err, "remove '--clock %s'", o->clock);
     }
-    if (o->n_paths == 1 || o->view == &report_views[0])
+    if (o->n_paths == 1 || o->view == &report_views[0] || (o->view->can & REPORT_VIEW_RUNS))
         return 0;
     err_set(err, "the view '%s' reads one trace, not both '%s' and '%s'", o->view->name, o->paths[0], o->paths[1]);
     return err_next(err, "run it once for each of them");
@@ -282,7 +282,8 @@ static int read_traces(struct report_run *run, enum phases_clock clock, struct e
         options.parts |= VIEW_PASS_STATISTICS;
     options.parts |= o->regions ? VIEW_PASS_TIMELINE : 0;
     options.steps_max = o->html != NULL ? HTML_STEPS_MAX : 0;
-    for (size_t i = 0; i < o->n_paths; i++, options.parts = 0) {
+    size_t n = (o->view->can & REPORT_VIEW_RUNS) ? 1 : o->n_paths;
+    for (size_t i = 0; i < n; i++, options.parts = 0) {
         struct view_pass *pass = &run->passes[i];
         options.path = o->paths[i];
         if (view_pass_read(&options, &run->arena, pass, err) < 0)

@@ -19,10 +19,11 @@ struct report_run;
     (VIEW_PASS_STATISTICS | VIEW_PASS_RECOVERY | VIEW_PASS_WHERE | VIEW_PASS_TIMELINE | VIEW_PASS_LIVE | \
      VIEW_PASS_WAIT_STACKS | VIEW_PASS_SLOW | VIEW_PASS_FINDINGS)
 
-#define REPORT_VIEW_METHOD  1u /* it needs its argument, a method */
-#define REPORT_VIEW_THREADS 2u /* it can be of some threads only */
-#define REPORT_VIEW_WAITING 4u /* it knows of time off the CPU: --clock wall makes a difference */
-#define REPORT_VIEW_LAB     8u /* it is of a simulation: mmprof-lab makes it */
+#define REPORT_VIEW_METHOD  1u  /* it needs its argument, a method */
+#define REPORT_VIEW_THREADS 2u  /* it can be of some threads only */
+#define REPORT_VIEW_WAITING 4u  /* it knows of time off the CPU: --clock wall makes a difference */
+#define REPORT_VIEW_RUNS    16u /* of several traces, which it reads itself */
+#define REPORT_VIEW_LAB     8u  /* it is of a simulation: mmprof-lab makes it */
 
 /* What is printed: a table that takes the place of the phases', which is the first view. */
 struct report_view {

@@ -3,6 +3,7 @@
 #include "cmd/report_run.h"
 #include "core/base/call_argument.h"
 #include "core/base/near.h"
+#include "report/diff/diff.h"
 #include "report/view/allocations.h"
 #include "report/view/cost.h"
 #include "report/view/groups.h"
@@ -164,6 +165,18 @@ static int make_stats(struct report_run *run, struct table *table, struct err *e
                        pass->statistics, table, err);
 }
 
+static int make_runs(struct report_run *run, struct table *table, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct diff_row_options options = { .paths = { o->paths },
+                                              .n_traces = { o->n_paths },
+                                              .clock = run->traces[0].source->clock,
+                                              .salvage = o->salvage,
+                                              .all = o->rows.all,
+                                              .min_share = o->rows.min_share };
+    return runs_table(&options, is_text(run), &run->arena, table, err);
+}
+
 static int make_slow(struct report_run *run, struct table *table, struct err *err)
 {
     return slow_table(&run->passes[0], run->traces[0].source, &run->options->rows, table, err);
@@ -256,6 +269,8 @@ const struct report_view report_views[] = {
       VIEW_PASS_STATISTICS | VIEW_PASS_WAIT_STACKS | VIEW_PASS_ALLOCATIONS | VIEW_PASS_VALUES },
     { "stats", NULL, "how calls vary within and between phases", make_stats, REPORT_VIEW_WAITING,
       VIEW_PASS_STATISTICS },
+    { "runs", NULL, "several runs of one program: each phase's mean, and the variation between runs", make_runs,
+      REPORT_VIEW_RUNS | REPORT_VIEW_WAITING, 0 },
     { "slow", NULL, "why the slowest 1 % of a phase's calls take longer than its median call", make_slow, 0,
       VIEW_PASS_SLOW | VIEW_PASS_WAITS | VIEW_PASS_WAIT_STACKS | VIEW_PASS_PRESSURE },
     { "timeline", "STEP", "what happened when, in steps of STEP (1s, 20ms)", make_timeline, 0,

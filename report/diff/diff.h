@@ -145,11 +145,19 @@ struct diff {
     double common; /* by how much all own times together changed, a fraction; NAN: too few of them */
 };
 
-/* Read all traces.  Returns 0, or -1 with *err set: one against several, cannot be read. */
+/* Read all traces; none after: several are runs of one version.  Returns 0, or -1 with *err set: one against several,
+ * cannot be read. */
 int diff_read(struct diff *diff, const struct diff_row_options *options, struct arena *arena, struct err *err);
 
-/* Compare what was read. */
+/* Compare what was read; of runs of one version, only choose, sort and name the rows. */
 void diff_compare(struct diff *diff);
+
+/*
+ * The table of two runs or more of one version, the traces before: each row's mean, and how much runs vary.  Returns 0,
+ * or -1 with *err set: one run, one cannot be read.
+ */
+int runs_table(const struct diff_row_options *options, bool is_text, struct arena *arena, struct table *table,
+               struct err *err);
 
 /* ---- a gate ---- */
 

@@ -387,6 +387,8 @@ void diff_compare(struct diff *d)
     diff_hide_self(d);
     keep_rows(d);
     label_rows(d);
+    if (d->options->n_traces[DIFF_AFTER] == 0)
+        return;
     diff_adjust(d);
     diff_pair_runs(d);
     for (size_t i = 0; i < d->n_rows; i++)

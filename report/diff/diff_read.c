@@ -103,7 +103,8 @@ int diff_read(struct diff *diff, const struct diff_row_options *options, struct 
 {
     size_t n_before = options->n_traces[DIFF_BEFORE], n_after = options->n_traces[DIFF_AFTER];
     *diff = (struct diff){ .arena = arena, .options = options, .clock = options->clock };
-    if (n_before == 0 || n_after == 0 || (n_before == 1) != (n_after == 1)) {
+    bool is_of_runs = n_before >= 2 && n_after == 0;
+    if (!is_of_runs && (n_before == 0 || n_after == 0 || (n_before == 1) != (n_after == 1))) {
         err_set(err, "%zu traces before and %zu after cannot be compared", n_before, n_after);
         return err_next(err, "name one trace on each side, or at least two on each: --before A B --after C D");
     }

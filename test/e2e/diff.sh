@@ -50,6 +50,15 @@ between() {
     fi
 }
 
+said=$("$mmprof" report --view runs --csv before1.dat longer1.dat after1.dat)
+between "several runs: a phase's mean is that of its times (4, 5.2 and 8 by 2 ms)" "$(
+    awk -v changed="$(field time/call mean)" -v same="$(field time/call mean same)" 'BEGIN { print changed / same }'
+)" 2.7 3.04
+between "several runs: the coefficient of variation between them is known (35.8 %)" "$(field time/call cov)" 0.33 0.39
+between "several runs: it is small of what is always the same" "$(field time/call cov same)" 0 0.05
+is "several runs: calls are the same in each" "$(field calls cov) $(field calls runs)" "0 3"
+matches "several runs: one is refused" "$("$mmprof" report --view runs before1.dat 2>&1)" 'one trace is one run'
+
 diff_of --csv before1.dat after1.dat
 is "one against one: succeeds" "$status$errors" 0
 is "one against one: the slower phase is found" "$(field time verdict)" higher

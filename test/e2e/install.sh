@@ -19,7 +19,7 @@ done
 is "all manual pages are installed" "$(cd "$prefix/share/man" && find . -type f | sed 's,.*/,,' | sort | xargs)" \
     "$(find man -type f | sed 's,.*/,,' | sort | xargs)"
 matches "the installed program runs" "$("$prefix/bin/mmprof" version 2>&1)" '^mmprof [0-9]+\.[0-9]+'
-for command in memtrace placement jit check-jit drive fleet mcp; do
+for command in memtrace placement jit check-jit drive sweep fleet mcp; do
     matches "the installed program runs $command" "$("$prefix/bin/mmprof" "$command" --help 2>&1 | head -n 1)" \
         "^usage: mmprof $command "
 done

@@ -58,7 +58,7 @@ cmd                core/base core/hotspot core/jvm core/perf core/pmu core/recor
 cmd                phases/samples phases/select phases/tree report report/diff report/export report/findings
 cmd                report/format report/html report/view symbolize
 cmd/lab            cmd core/base core/emu/memtrace core/emu/model core/emu/placement core/emu/run core/hotspot core/jvm
-cmd/lab            core/pmu core/recorder core/trace phases/compile phases/select report report/findings
+cmd/lab            core/pmu core/recorder core/trace phases/compile phases/samples phases/select report report/findings
 cmd/lab            report/format report/jit report/view symbolize
 cmd/fleet          cmd core/base core/trace report/fleet report/format report/html
 cmd/mcp            cmd core/base
