@@ -52,7 +52,10 @@ static int take_sizes(struct heap_sweep *s, struct err *err)
         s->sizes[s->n_sizes++].name = arena_text(&s->arena, at, n);
         at += n;
     }
-    return s->n_sizes > 0 ? 0 : err_set(err, "no heap size is given");
+    if (s->n_sizes > 0)
+        return 0;
+    err_set(err, "no heap size is given");
+    return err_next(err, "--heap 64m,128m,1g has three");
 }
 
 static int check_command(const struct heap_sweep *s, struct err *err)
@@ -83,8 +86,10 @@ static int parse(int argc, char **argv, struct heap_sweep *s, bool *done, struct
     if (command_parse(usage, purpose, rows, argc, argv, &i, done, err) < 0 || *done)
         return *done ? 0 : -1;
     s->command = argv + i;
-    if (s->n_runs == 0 || s->n_runs > RUNS_MOST)
-        return err_set(err, "--runs is 1 to %d", RUNS_MOST);
+    if (s->n_runs == 0 || s->n_runs > RUNS_MOST) {
+        err_set(err, "--runs is %" PRIu64, s->n_runs);
+        return err_next(err, "give 1 to %d: --runs 3", RUNS_MOST);
+    }
     if (lab_need_command("sweep", argc, argv, i, err) < 0 || check_command(s, err) < 0 || take_sizes(s, err) < 0)
         return -1;
     return tables_page_check(s->output.html, s->output.csv, s->output.json, err);

@@ -41,7 +41,7 @@ for jdk in $(jdks); do
         is "they are in no row" "$("$mmprof" dump "$SCRATCH/t.dat" | grep -cE '(beta|second|music)')" 0
         said=$("$mmprof" report --by thread --all --csv "$SCRATCH/t.dat" 2> "$SCRATCH/errors")
         holds "the thread has all the time" awk -v a="$(share $alpha)" 'BEGIN { exit !(a > 0.999) }'
-        "$mmprof" sample --mechanism polling -p "$pid" -F 199 -d 1 -o "$SCRATCH/p.dat" > "$SCRATCH/said" 2>&1
+        "$mmprof" sample --mechanism polling -p "$pid" -F 199 -d "$slow" -o "$SCRATCH/p.dat" > "$SCRATCH/said" 2>&1
         said=$("$mmprof" report --by thread --all --csv "$SCRATCH/p.dat" 2> "$SCRATCH/errors")
         holds "polling has whole names, and those of the time: $(share $alpha), $(share $beta)" \
             awk -v a="$(share $alpha)" -v b="$(share $beta)" 'BEGIN { exit !(a > b && b > 0) }'
