@@ -9,7 +9,7 @@
 
 /* A sample, or some that are alike. */
 struct trace_kept_sample {
-    uint64_t ticks; /* TRACE_UNKNOWN: of no one moment */
+    uint64_t ticks; /* TRACE_UNKNOWN: in traces of minor versions before 7 */
     uint64_t weight_ns, n;
     uint64_t ready_ns;        /* on the wall clock: for which the thread had to wait for that CPU time; else 0 */
     uint32_t thread, context; /* TRACE_NO_THREAD: of several; 0: in no Java method */

@@ -86,8 +86,8 @@ static int check_file_header(struct chunk_source *source, struct err *err)
         err_set(err, "'%s' ends within its first %d bytes: nothing was recorded", source->name, FILE_HEADER_BYTES);
         return err_next(err, "record again");
     }
-    if (major != FORMAT_MAJOR) {
-        err_set(err, "'%s' has format %u.%u; this mmprof reads %d.x", source->name, major, minor, FORMAT_MAJOR);
+    if (major < 1 || major > FORMAT_MAJOR) {
+        err_set(err, "'%s' has format %u.%u; this mmprof reads 1.x to %d.x", source->name, major, minor, FORMAT_MAJOR);
         return err_next(err, "read it with the mmprof that wrote it");
     }
     if (zero != 0 && chunks_damaged(source, FILE_HEADER_BYTES - 4, "its header is not whole", err) < 0)

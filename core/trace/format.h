@@ -18,9 +18,11 @@
 #define FILE_MAGIC        "\x89MMPROF\n"
 #define FILE_MAGIC_BYTES  8
 #define FILE_HEADER_BYTES 16
-/* A reader refuses others: 1 and 2 were never released. */
+/* A reader refuses a later one.  1: no groups of counters, no READINGS; 2: no predicted records. */
 #define FORMAT_MAJOR 3
-/* Additions that an older reader may ignore: 1: BYTECODES; 2: EVENT_SAMPLES; 3: PRESSURE. */
+/* Additions that an older reader may ignore, of version 2: 1: LOCATIONS, IP_SAMPLES; 2: CPU_TIMES, COLLECTIONS; 3:
+ * MISSES; 4: ACCESSES; 5: HEAP; 6: STACKS; 7: CONTEXTS, SAMPLES (and no STACKS any more); 8: WAITS; 9: ALLOCATIONS; 10:
+ * HEAP_EVENTS; 11: VALUES.  Of version 3: 1: BYTECODES; 2: EVENT_SAMPLES; 3: PRESSURE. */
 #define FORMAT_MINOR 3
 
 #define CHUNK_MAGIC        UINT32_C(0x6b6863d7) /* d7 'c' 'h' 'k' */
@@ -48,6 +50,7 @@ enum chunk_type {
     CHUNK_MISSES = 16,
     CHUNK_ACCESSES = 17,
     CHUNK_HEAP = 18,
+    CHUNK_STACKS = 19,
     CHUNK_CONTEXTS = 20,
     CHUNK_SAMPLES = 21,
     CHUNK_WAITS = 22,

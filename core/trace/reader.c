@@ -167,6 +167,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_ACCESSES:
     case CHUNK_HEAP:
     case CHUNK_BYTECODES:
+    case CHUNK_STACKS:
     case CHUNK_CONTEXTS:
     case CHUNK_SAMPLES:
     case CHUNK_WAITS:

@@ -46,8 +46,8 @@ static enum tables_result take_code(struct tables *tables, struct cursor *c, str
     return TABLES_OK;
 }
 
-/* A method comes with the first context in it. */
-static enum tables_result take_method(struct tables *tables, struct cursor *c, uint64_t number)
+/* A method comes with the first context in it.  with_lines: since minor version 7. */
+static enum tables_result take_method(struct tables *tables, struct cursor *c, uint64_t number, bool with_lines)
 {
     struct sample_tables *samples = &tables->samples;
     enum tables_result result = TABLES_OK;
@@ -57,11 +57,11 @@ static enum tables_result take_method(struct tables *tables, struct cursor *c, u
     method.names.class_name = tables_text(tables, c, NULL, &result);
     method.names.method = result == TABLES_OK ? tables_text(tables, c, NULL, &result) : NULL;
     method.names.descriptor = result == TABLES_OK ? tables_text(tables, c, NULL, &result) : NULL;
-    if (result == TABLES_OK)
+    if (result == TABLES_OK && with_lines)
         method.source = tables_text(tables, c, NULL, &result);
-    if (result == TABLES_OK)
+    if (result == TABLES_OK && with_lines)
         result = take_lines(tables, c, &method);
-    if (result == TABLES_OK)
+    if (result == TABLES_OK && with_lines)
         result = take_code(tables, c, &method);
     if (result != TABLES_OK)
         return result;
@@ -81,12 +81,12 @@ static void add_context(struct tables *tables, const struct trace_context *conte
         tables->listener.context_node(tables->listener.context, (uint32_t)samples->n_contexts, context);
 }
 
-/* Parent, call site, method. */
-static enum tables_result take_node(struct tables *tables, struct cursor *c, struct trace_context *context,
-                                    bool *is_named)
+/* Parent, call site (not with STACKS), method. */
+static enum tables_result take_node(struct tables *tables, struct cursor *c, bool is_context,
+                                    struct trace_context *context, bool *is_named)
 {
     struct sample_tables *samples = &tables->samples;
-    uint64_t parent = cursor_number(c), site = cursor_number(c), method = cursor_number(c);
+    uint64_t parent = cursor_number(c), site = is_context ? cursor_number(c) : 0, method = cursor_number(c);
     if (c->bad || parent > samples->n_contexts || method >> 1 > samples->n_methods || site > UINT16_MAX + UINT64_C(1) ||
         samples->n_contexts == TRACE_CONTEXTS_MAX)
         return TABLES_DAMAGED;
@@ -104,9 +104,9 @@ static enum tables_result take_context(struct tables *tables, struct cursor *c)
 {
     struct trace_context context;
     bool is_named;
-    enum tables_result result = take_node(tables, c, &context, &is_named);
+    enum tables_result result = take_node(tables, c, true, &context, &is_named);
     if (result == TABLES_OK && is_named)
-        result = take_method(tables, c, context.method);
+        result = take_method(tables, c, context.method, true);
     if (result == TABLES_OK)
         add_context(tables, &context);
     return result;
@@ -249,10 +249,33 @@ double trace_allocation_objects(const struct trace_allocation *allocation)
     return sampled_objects((double)allocation->size_bytes, (double)allocation->mean_bytes);
 }
 
+/* ---- before minor version 7 ---- */
+
+/* A context with all of its samples. */
+static enum tables_result take_stack(struct tables *tables, struct cursor *c)
+{
+    struct trace_context context;
+    bool is_named;
+    enum tables_result result = take_node(tables, c, false, &context, &is_named);
+    struct trace_sample sample = { .ticks = TRACE_UNKNOWN, .thread = TRACE_NO_THREAD, .index = -1 };
+    sample.weight_ns = cursor_number(c);
+    sample.n = cursor_number(c);
+    if (c->bad)
+        return TABLES_DAMAGED;
+    if (result == TABLES_OK && is_named)
+        result = take_method(tables, c, context.method, false);
+    if (result != TABLES_OK)
+        return result;
+    add_context(tables, &context);
+    sample.context = (uint32_t)tables->samples.n_contexts;
+    tell(tables, &sample);
+    return TABLES_OK;
+}
+
 enum tables_result sample_tables_take(struct tables *tables, enum chunk_type type, struct cursor *c)
 {
     enum tables_result result = TABLES_OK;
-    uint64_t ticks = type == CHUNK_CONTEXTS ? 0 : cursor_u64le(c);
+    uint64_t ticks = type == CHUNK_CONTEXTS || type == CHUNK_STACKS ? 0 : cursor_u64le(c);
     if (type == CHUNK_CONTEXTS && cursor_number(c) != tables->samples.n_contexts)
         return TABLES_DAMAGED;
     while (result == TABLES_OK && cursor_left(c) > 0)
@@ -260,6 +283,7 @@ enum tables_result sample_tables_take(struct tables *tables, enum chunk_type typ
                  : type == CHUNK_SAMPLES     ? take_sample(tables, c, &ticks)
                  : type == CHUNK_ALLOCATIONS ? take_allocation(tables, c, &ticks)
                  : type == CHUNK_HEAP_EVENTS ? take_heap_event(tables, c, &ticks)
-                                             : take_pressure(tables, c, &ticks);
+                 : type == CHUNK_PRESSURE    ? take_pressure(tables, c, &ticks)
+                                             : take_stack(tables, c);
     return c->bad ? TABLES_DAMAGED : result;
 }

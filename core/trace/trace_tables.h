@@ -59,11 +59,11 @@ void tables_free(struct tables *tables);
 
 enum tables_result { TABLES_OK, TABLES_DAMAGED, TABLES_TOO_DEEP };
 
-/* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, LOCATIONS, CPU_TIMES, COLLECTIONS, MISSES, CONTEXTS,
+/* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, LOCATIONS, CPU_TIMES, COLLECTIONS, MISSES, STACKS, CONTEXTS,
  * SAMPLES, WAITS, ALLOCATIONS, HEAP_EVENTS, PRESSURE or VALUES chunk. */
 enum tables_result tables_take(struct tables *tables, const struct chunk *chunk);
 
-/* All entries of a CONTEXTS, SAMPLES, ALLOCATIONS, HEAP_EVENTS or PRESSURE chunk. */
+/* All entries of a STACKS, CONTEXTS, SAMPLES, ALLOCATIONS, HEAP_EVENTS or PRESSURE chunk. */
 enum tables_result sample_tables_take(struct tables *tables, enum chunk_type type, struct cursor *c);
 void sample_tables_free(struct sample_tables *samples);
 

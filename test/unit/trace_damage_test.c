@@ -381,10 +381,15 @@ static void test_headers(void)
     made_begin(&made, FORMAT_MAJOR + 1, 3);
     see_bytes(made.bytes, made_end(&made), false, &seen, &err);
     CHECK_TEXT("another major version is refused", err.text,
-               "'t' has format 4.3; this mmprof reads 3.x\n  next: read it with the mmprof that wrote it");
-    made_begin(&made, FORMAT_MAJOR - 1, 9);
+               "'t' has format 4.3; this mmprof reads 1.x to 3.x\n  next: read it with the mmprof that wrote it");
+    made_begin(&made, 1, 0);
+    made_chunk(&made, CHUNK_RECORDS, 0, 1, BASE "\x00\x0a\x02", 11, 11);
     see_bytes(made.bytes, made_end(&made), false, &seen, &err);
-    CHECK("so is an earlier one", seen.rc < 0 && strstr(err.text, "has format 2.9") != NULL);
+    CHECK("version 1 is read", seen.rc == 0 && seen.n == 2);
+    free(seen.events);
+    made_begin(&made, 0, 9);
+    see_bytes(made.bytes, made_end(&made), false, &seen, &err);
+    CHECK("but not 0", seen.rc < 0 && strstr(err.text, "has format 0.9") != NULL);
     made_begin(&made, FORMAT_MAJOR, 0);
     made_chunk(&made, CHUNK_INFO, 0, 0, "", 0, CHUNK_PAYLOAD_MAX + 1);
     see_bytes(made.bytes, made_end(&made), false, &seen, &err);

@@ -249,6 +249,28 @@ static void open_empty(struct maker *m, const char *name)
     maker_must(m, trace_writer_flush(m->writer, &m->err));
 }
 
+/* Node 1 is a.run, with 7 ns of 1 sample, node 2 in it a.sum, with 9 ns of 2; then run again. */
+static void test_version_6(void)
+{
+    static const uint8_t stacks[] = { 0,      1 << 1, 7 << 1, 1 << 1, 1 << 1, 'a',    3 << 1,  'r',   'u',    'n',
+                                      1 << 1, 'V',    1 << 1, 3 << 1, 9 << 1, 2 << 1, 1 << 1,  'a',   3 << 1, 's',
+                                      'u',    'm',    1 << 1, 'V',    2 << 1, 0,      11 << 1, 3 << 1 };
+    struct maker m;
+    struct heard heard;
+    open_empty(&m, "stacks");
+    append(m.path, CHUNK_STACKS, stacks, sizeof stacks);
+    struct trace_reader *reader = read_all(m.path, false, &heard);
+    CHECK("the stacks of version 2.6 are contexts", heard.n_contexts == 3 && heard.n_methods == 2);
+    const struct trace_context *third = trace_context(reader, 3);
+    CHECK("with their sums", third->parent == 2 && third->method == 0 && third->own_ns == 11 && third->n_own == 3 &&
+                                 third->call_site == -1 && trace_context(reader, 2)->own_ns == 9);
+    CHECK("which are samples of no one moment",
+          heard.n == 3 && heard.samples[1].ticks == TRACE_UNKNOWN && heard.samples[1].n == 2);
+    trace_close(reader);
+    trace_writer_close(m.writer, 1000, &m.err);
+    unlink(m.path);
+}
+
 /* Are entries of a chunk refused? */
 static bool is_refused(enum chunk_type type, const void *payload, size_t n)
 {
@@ -299,6 +321,7 @@ int main(void)
     test_values();
     test_refusals();
     test_depth();
+    test_version_6();
     test_damage();
     return tap_done();
 }
