@@ -10,7 +10,7 @@ in_machine -smp 2
 # There is a JVM of each kind in aarch64_all.sh.
 export MMPROF_GCS=G1GC
 cd "$root" || exit 1
-for program in test/e2e/{dump,list,thread_names}.sh; do
+for program in test/e2e/{dump,list}.sh; do
     passes "$program"
 done
 
