@@ -157,7 +157,11 @@ static int run_all(struct heap_sweep *s, struct err *err)
         for (size_t i = 0; i < s->n_sizes; i++)
             if (run_size(s, &s->sizes[i], run, err) < 0)
                 return -1;
-    return 0;
+    for (size_t i = 0; i < s->n_sizes; i++)
+        if (s->sizes[i].failed == NULL)
+            return 0;
+    err_set(err, "the program ran with none of the heap sizes '%s'", s->heap);
+    return err_next(err, "try it without mmprof, or larger sizes: --heap 256m,1g");
 }
 
 /* ---- the table ---- */

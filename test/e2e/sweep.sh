@@ -26,6 +26,8 @@ is "pauses take as long as it says" "$(off 0.05 2 pause_ns 1e6)" ""
 matches "a size that is too small has no figures" "$(tr -d '\r' < table)" '^heap,4k,0,,,,,,,$'
 is "each run has its trace" "$(cd runs && echo *-?.dat)" "128m-1.dat 128m-2.dat 32m-1.dat 32m-2.dat 4k-1.dat"
 is "which are kept" "$("$mmprof" sweep -o runs -- "$java" 2>&1 | head -n 1)" "mmprof sweep: 'runs' has 5 traces already"
+matches "sizes with none of which it runs are an error" \
+    "$("$mmprof" sweep --heap 4k --runs 1 -o none -- "$java" -version 2>&1; echo $?)" "none of the heap sizes '4k'"
 matches "a command with a size is refused" "$("$mmprof" sweep -- "$java" -Xmx1g 2>&1)" "'-Xmx1g' sets the heap's size"
 matches "so is what is no size" "$("$mmprof" sweep --heap 64m,much -- "$java" 2>&1)" "malformed heap sizes '64m,much'"
 matches "and what is not java" "$("$mmprof" sweep -- sh 2>&1)" "'sh' is not java"
