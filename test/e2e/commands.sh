@@ -15,10 +15,10 @@ session() {
     status=$?
 }
 
-# nested CLAIM: of the trace just recorded.
+# nested CLAIM [LOST]: of the trace just recorded; LOST is a pattern of how many records may be lost: 0.
 nested() {
     matches "$1" "$("$build/test/tools/method_counts" "$SCRATCH/t.dat" 2>&1 | tail -n 1)" \
-        '^RECORDS [1-9][0-9]* LOST 0 CUT 0 UNNESTED 0$'
+        "^RECORDS [1-9][0-9]* LOST ${2-0} CUT 0 UNNESTED 0\$"
 }
 
 # entries PATTERN: the methods in the trace that match, without counts.
@@ -57,7 +57,8 @@ check_stress() {
         "$status, $(grep -c '^SELF-CHECK .* ok$' <<< "$said") ok, $(grep -c -e WRONG -e FAILED <<< "$said") wrong" \
         "0, 14 ok, 0 wrong"
     matches "$name: and they were switched indeed" "$said" '^END .* switched=[1-9][0-9]{4,}'
-    nested "$name: what remains is well nested"
+    # Millions of records a second: a busy machine's recorder may lose some, and says how many.
+    nested "$name: what remains is well nested" '[0-9]+'
     is "$name: and its counts are possible" "$(consistent)" ""
 }
 
