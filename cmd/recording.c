@@ -23,6 +23,14 @@ int recording_target(struct recording *recording, const char *what, struct err *
     return 0;
 }
 
+static int check_threads(const char *pattern, struct err *err)
+{
+    if (pattern == NULL || (pattern[0] != '\0' && strlen(pattern) < SEGMENT_THREADS_BYTES))
+        return 0;
+    err_set(err, "--thread '%.40s' is no pattern of a thread's name", pattern);
+    return err_next(err, "give 1 to %u characters; '*' matches any, as in 'worker-*'", SEGMENT_THREADS_BYTES - 1);
+}
+
 static int check_patterns(const struct options_list *list, const char *option, struct err *err)
 {
     struct pattern pattern;
@@ -431,6 +439,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .n_excludes = recording->excludes.n,
                                   .arguments = recording->by.items,
                                   .n_arguments = recording->by.n,
+                                  .threads = recording->threads,
                                   .ring_bytes = recording->ring_bytes,
                                   .wants_perf_map = recording->wants_perf_map,
                                   .wants_lines = recording->wants_lines,
@@ -451,7 +460,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .progress = recording->quiet ? NULL : stderr };
     recording->n_separate = 0;
     memset(summary, 0, sizeof *summary);
-    if (check_patterns(&recording->includes, "include", err) < 0 ||
+    if (check_threads(recording->threads, err) < 0 || check_patterns(&recording->includes, "include", err) < 0 ||
         check_patterns(&recording->excludes, "exclude", err) < 0 || check_arguments(&recording->by, err) < 0 ||
         check_ip_samples(recording, err) < 0 || check_mechanism(recording, err) < 0 ||
         check_live_objects(recording, err) < 0 || is_separate(recording, &separate, err) < 0 ||

@@ -17,6 +17,7 @@ struct recording {
     const char *read, *groups, *simulate; /* simulate: a model; NULL: no */
     const char *window, *sets;            /* of a simulation; NULL: none */
     double alone_cpu_s;                   /* of it: CPU time that the command takes without; 0: not known */
+    const char *threads;                  /* only these, by a pattern of their names; NULL: all */
     struct options_list includes, excludes, by; /* by: arguments that tell calls apart */
     bool quiet, wants_perf_map, wants_lines, counts_only, no_allocations, live_objects;
     const char *ip_events;     /* that take IP samples, too; NULL: none */
@@ -58,7 +59,7 @@ struct recording {
 
 /* Rows of the options that both commands have, a table for each group of the help. */
 struct recording_rows {
-    struct options_row target[7], methods[7], counters[5], samples[9], simulation[6], output[5];
+    struct options_row target[7], methods[8], counters[5], samples[9], simulation[6], output[5];
 };
 
 /* Fill the tables with rows that set what is in recording, which is borrowed. */

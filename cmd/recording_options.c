@@ -20,6 +20,7 @@ void recording_rows(struct recording *r, struct recording_rows *to)
     PUT(to->methods,
         { 0, "include", "PATTERN", OPTION_LIST, &r->includes, "only methods that match, e.g. 'com/example/*'" },
         { 0, "exclude", "PATTERN", OPTION_LIST, &r->excludes, "no methods that match, e.g. 'java/util/*.get*'" },
+        { 't', "thread", "NAME", OPTION_TEXT, &r->threads, "only threads of that name; '*' matches any characters" },
         { 0, "argument", "ARGUMENT", OPTION_LIST, &r->by,
           "tell calls apart by an argument: '*Servlet.service(1).getRequestURI()'" },
         OPTIONS_OLD("by", "argument"), OPTIONS_RARE,

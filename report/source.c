@@ -128,6 +128,8 @@ void report_metadata(const struct report_source *source, struct table *table)
     report_metadata_program(source, table);
     add_info(source, table, INFO_JVM_VERSION, "jvm", "JVM     ");
     add_info(source, table, INFO_SIMULATED, "simulated", "machine  simulated:");
+    if (info_text(source->reader, INFO_THREADS_ONLY) != NULL)
+        add_info(source, table, INFO_THREADS_ONLY, "threads", "threads  only");
     table_metadata_number(table, "duration_ns", wall_ns, NULL);
     table_metadata_number(table, "cpu_ns", cpu_ns, NULL);
     table_metadata_number(table, "records", (double)tree->n_records, NULL);

@@ -228,6 +228,7 @@ int metadata_write_start(struct trace_writer *writer, const struct recorder_plan
     if (write_host(writer, mode, err) < 0 ||
         put(writer, err, INFO_OFFCPU, "%.*s", (int)strcspn(offcpu, "\n"), offcpu) < 0 ||
         write_counting(writer, plan, err) < 0 ||
+        (plan->threads != NULL && info_write_text(writer, INFO_THREADS_ONLY, plan->threads, err) < 0) ||
         (plan->simulation != NULL && plan->simulation->write_model(plan->simulation->context, writer, err) < 0) ||
         (metadata_fault_period(plan) > 1 &&
          info_write_count(writer, INFO_FAULTS_PERIOD, plan->fault_period, err) < 0) ||

@@ -63,6 +63,7 @@ struct recorder_plan {
     size_t n_includes, n_excludes;
     const char *const *arguments; /* by which calls are told apart: core/base/call_argument.h */
     size_t n_arguments;
+    const char *threads; /* only threads with names that match, with '*' and '?'; NULL: all; borrowed */
     uint64_t ring_bytes;
     uint32_t fault_period; /* of so many page faults one is recorded, if they are among the events */
     uint32_t waits_hz;     /* visits a second at most to see what threads wait for, with stacks_hz; 0: none */

@@ -145,7 +145,8 @@ static int open_session(struct recorder *r, struct err *err)
                                  .ring_bytes = r->now.plan->ring_bytes,
                                  .n_counters =
                                      r->now.plan->read == RECORDER_READ_NONE ? 0 : counter_layout_columns(r->layout),
-                                 .config = config };
+                                 .config = config,
+                                 .threads = r->now.plan->threads };
     struct readings_plan readings = { r->layout, r->now.plan->read == RECORDER_READ_NONE, r->now.plan->simulation };
     int rc = recorder_room_open(&r->room, r->now.plan->pid, &plan.memory, err) < 0
                  ? -1

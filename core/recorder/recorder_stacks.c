@@ -9,6 +9,7 @@
 #include "core/recorder/link_state.h"
 #include "core/trace/recording_info.h"
 
+#include <fnmatch.h>
 #include <poll.h>
 
 #define WAITS_MOST_NS  1e9 /* between two visits, whatever they cost */
@@ -66,9 +67,17 @@ static void name_thread(struct recorder_stacks *s, struct recorder_thread *threa
         threads_set_name(thread, sample->java_name);
 }
 
+/* Whom to tell of a thread's samples; NULL: nobody, or the thread is none of those recorded. */
+static const struct recorder_observer *observer_of(const struct recorder_stacks *s, const struct stack_sample *sample)
+{
+    const struct recorder_plan *plan = s->now->plan;
+    const char *name = sample->java_name[0] == '\0' ? sample->thread_name : sample->java_name;
+    return plan->threads == NULL || fnmatch(plan->threads, name, 0) == 0 ? plan->observer : NULL;
+}
+
 static int take_one(struct recorder_stacks *s, const struct stack_sample *sample, struct err *err)
 {
-    const struct recorder_observer *observer = s->now->plan->observer;
+    const struct recorder_observer *observer = observer_of(s, sample);
     uint64_t ticks = clock_ticks(sample->time_ns, &s->now->latest, &s->now->first, &s->now->latest);
     struct recorder_thread *thread = threads_get(s->now->threads, sample->tid, ticks);
     name_thread(s, thread, sample);
@@ -139,8 +148,8 @@ int recorder_write_stacks(struct recorder_stacks *s, bool all, struct err *err)
 
 static int take_one_wait(struct recorder_stacks *s, const struct stack_wait *wait, struct err *err)
 {
-    const struct recorder_observer *observer = s->now->plan->observer;
     const struct stack_sample *sample = &wait->sample;
+    const struct recorder_observer *observer = observer_of(s, sample);
     uint64_t ticks = clock_ticks(sample->time_ns, &s->now->latest, &s->now->first, &s->now->latest);
     struct recorder_thread *thread = threads_get(s->now->threads, sample->tid, ticks);
     name_thread(s, thread, sample);

@@ -50,6 +50,7 @@ static int make_segment(struct session *session, const struct session_plan *plan
     session->segment->stacks_offset = session->stacks_offset;
     session->segment->metaspace_bytes = UINT64_MAX;
     session->segment->size_bytes = session->segment_bytes;
+    snprintf(session->segment->threads, SEGMENT_THREADS_BYTES, "%s", plan->threads == NULL ? "" : plan->threads);
     return ring_memory_open(session, &plan->memory, err);
 }
 

@@ -35,7 +35,8 @@ struct session_plan {
     uint64_t ring_bytes;               /* that a ring may grow to */
     struct ring_memory_plan memory;
     uint32_t n_counters;
-    const char *config; /* text for the agent; borrowed */
+    const char *config;  /* text for the agent; borrowed */
+    const char *threads; /* a pattern of their names, shorter than SEGMENT_THREADS_BYTES; NULL: all; borrowed */
 };
 
 /* Nothing is open.  session_close may be called. */

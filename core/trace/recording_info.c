@@ -105,6 +105,7 @@ static const struct info_row rows[INFO_N_KEYS] = {
     [INFO_RECORDER_START_NS] = { "recorder.start_ns", "ns", "of this, until a second after the agent was ready",
       { ONE_COUNT }, OF_ALL },
     [INFO_THREADS_RENAMED] = { "threads.renamed", "", "threads that changed their names", { ONE_COUNT }, OF_ALL },
+    [INFO_THREADS_ONLY] = { "threads.only", "", "the recorded threads' names", { ONE_TEXT }, OF_ALL },
     [INFO_OFFCPU] = { "offcpu", "", "source of the time off the CPU", { ONE_TEXT }, OF_ALL },
     [INFO_SAMPLE_EVENTS] = { "sample.events", "", "the event that triggers stack samples, and those read with each",
         { ONE_TEXT }, OF_ALL },

@@ -138,7 +138,9 @@ struct ring {
 #define RING_CHANGED "changed-by-mmprof"
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 17
+#define SEGMENT_VERSION 18
+
+#define SEGMENT_THREADS_BYTES 256 /* of a pattern, with a NUL */
 
 /* A pattern of --include: what matched, and else the nearest name that did not, which may be unfinished. */
 #define SEGMENT_INCLUDES 16
@@ -185,7 +187,8 @@ struct segment {
     uint32_t n_counters;
     uint32_t wake_words; /* with so many waiting in its ring a thread wakes the recorder; 0: never */
     uint64_t rings_offset, words_offset, stacks_offset, size_bytes;
-    uint64_t metaspace_bytes; /* that may be taken for changed classes; UINT64_MAX: any */
+    uint64_t metaspace_bytes;            /* that may be taken for changed classes; UINT64_MAX: any */
+    char threads[SEGMENT_THREADS_BYTES]; /* only threads whose names match record (fnmatch); "": all do */
     /* Set by the recorder before it waits, cleared by the thread that wakes it. */
     _Alignas(64) _Atomic uint32_t is_waiting;
     _Atomic uint32_t is_enough;  /* set by the recorder: no more of the loaded classes are to get probes */

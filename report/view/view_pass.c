@@ -244,12 +244,33 @@ const struct trace_samples *view_pass_samples(const struct view_pass *pass, cons
     return source->clock == PHASES_WALL && pass->wall_samples != NULL ? pass->wall_samples : &pass->samples;
 }
 
+/* A recording of some threads has samples of all: what there is to see is of those. */
+static int find_recorded_threads(struct view_pass *pass, struct err *err)
+{
+    struct view_pass_options *options = &pass->options;
+    struct trace_reader *start;
+    struct trace_event event;
+    if (options->only_threads != NULL)
+        return 0;
+    if (trace_open(&start, options->path, options->salvage, err) < 0)
+        return -1;
+    const char *names = trace_next(start, &event, err) < 0 ? NULL : info_text(start, INFO_THREADS_ONLY);
+    if (names != NULL) {
+        options->only_threads = arena_text(pass->arena, names, strlen(names));
+        options->per_thread = true;
+    }
+    trace_close(start);
+    return 0;
+}
+
 int view_pass_read(const struct view_pass_options *options, struct arena *arena, struct view_pass *pass,
                    struct err *err)
 {
     memset(pass, 0, sizeof *pass);
     pass->options = *options;
     pass->arena = arena;
+    if (find_recorded_threads(pass, err) < 0)
+        return -1;
     pass->options.parts |= options->clock == PHASES_WALL && wants(pass, VIEW_PASS_SAMPLES) ? VIEW_PASS_WAIT_STACKS : 0;
     if (begin(pass, err) < 0 || build(pass, err) < 0)
         return -1;
@@ -258,7 +279,7 @@ int view_pass_read(const struct view_pass_options *options, struct arena *arena,
                                            .tree = &pass->tree,
                                            .clock = report_clock(&pass->tree, options->clock),
                                            .arena = arena,
-                                           .only_threads = options->only_threads != NULL,
+                                           .only_threads = pass->options.only_threads != NULL,
                                            .shapes = pass->shapes };
     find_wall_samples(pass);
     if (wants(pass, VIEW_PASS_ALLOCATIONS))

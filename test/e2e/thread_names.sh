@@ -45,6 +45,12 @@ for jdk in $(jdks); do
         said=$("$mmprof" report --by thread --all --csv "$SCRATCH/p.dat" 2> "$SCRATCH/errors")
         holds "polling has whole names, and those of the time: $(share $alpha), $(share $beta)" \
             awk -v a="$(share $alpha)" -v b="$(share $beta)" 'BEGIN { exit !(a > b && b > 0) }'
+        "$mmprof" record -q --include target/Cpu -t 'cpu-*' -o "$SCRATCH/c.dat" -- "$jdk/bin/java" -cp "$classes" \
+            target.Cpu 1 > "$SCRATCH/said" 2>&1
+        "$mmprof" report --all --csv "$SCRATCH/c.dat" > "$SCRATCH/said" 2> "$SCRATCH/errors"
+        is "record -t has the calls of that thread only" \
+            "$(cut -d, -f1,2,6 "$SCRATCH/said" | grep 'Cpu.works')" "phase,Cpu.works,1"
+        is "and lost none" "$("$mmprof" dump --tables "$SCRATCH/c.dat" | grep -c 'lost.*= [1-9]')" 0
         "$mmprof" record -q -d 1.5 -o "$SCRATCH/r.dat" -p "$pid"
         matches "a recording with probes says that a thread has changed its name" \
             "$("$mmprof" report --by thread "$SCRATCH/r.dat" 2> "$SCRATCH/errors")" \

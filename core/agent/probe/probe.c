@@ -26,8 +26,9 @@ static __attribute__((noinline)) bool prepare(JNIEnv *jni, jint token)
     if (token_epoch(token) != (epoch & AGENT_EPOCH_MAX))
         return false;
     if (probe_self.epoch != epoch && !probe_take_ring(epoch)) {
-        atomic_fetch_add_explicit(&atomic_load_explicit(&probe_session.segment, memory_order_relaxed)->n_lost_no_ring,
-                                  1, memory_order_relaxed);
+        struct segment *segment = atomic_load_explicit(&probe_session.segment, memory_order_relaxed);
+        if (!probe_self.is_left_out)
+            atomic_fetch_add_explicit(&segment->n_lost_no_ring, 1, memory_order_relaxed);
         return false;
     }
     struct ring *ring = probe_self.ring;

@@ -29,6 +29,7 @@ struct probe_thread {
     uint32_t n_counters;
     uint32_t epoch;         /* of the session whose ring this is; 0: no ring */
     uint32_t refused_epoch; /* of a session in which there was no ring for this thread */
+    bool is_left_out;       /* it is not to have one, by its name */
     uint32_t ring_number;
     bool is_mounted; /* the ring says that a virtual thread has come */
     bool is_deaf;    /* it could not say so: until it goes, nothing is recorded */
@@ -98,7 +99,7 @@ static inline bool has_ring_of_session(void)
            probe_self.epoch == atomic_load_explicit(&probe_session.epoch, memory_order_relaxed);
 }
 
-/* Take a ring of the session's segment.  Returns false: there is none for this thread. */
+/* Take a ring of the session's segment.  Returns false: there is none for this thread, or it is_left_out. */
 bool probe_take_ring(uint32_t epoch);
 
 /*

@@ -1,6 +1,7 @@
 /* The ring of a thread's probes: it is taken once in the thread's life, and filled; and the session's begin and end. */
 #include "core/agent/probe/probe_parts.h"
 
+#include <fnmatch.h>
 #include <sys/syscall.h>
 
 #define WAKE_PART 8 /* a small ring that holds one part of so many wakes the recorder */
@@ -10,18 +11,32 @@ _Thread_local struct probe_thread probe_self;
 
 /* ---- taking and giving back a ring: once in a thread's life ---- */
 
-static void set_name(struct ring *ring)
+/* The thread's name in Java; returns whether it has one, else "". */
+static bool own_name(char name[RING_NAME_BYTES])
 {
     jvmtiThreadInfo info;
     jvmtiEnv *jvmti = atomic_load_explicit(&probe_session.jvmti, memory_order_relaxed);
     memset(&info, 0, sizeof info);
+    name[0] = '\0';
     if ((*jvmti)->GetThreadInfo(jvmti, virtual_carrier(jvmti), &info) != JVMTI_ERROR_NONE || info.name == NULL)
-        return;
+        return false;
     size_t n = strnlen(info.name, RING_NAME_BYTES - 1);
-    memcpy(ring->name, info.name, n);
-    ring->name[n] = '\0';
+    memcpy(name, info.name, n);
+    name[n] = '\0';
     (*jvmti)->Deallocate(jvmti, (unsigned char *)info.name);
-    atomic_store_explicit(&ring->name_set, 1, memory_order_release);
+    return true;
+}
+
+/* Does the session want this thread's calls? */
+static bool is_wanted(const struct segment *segment)
+{
+    char pattern[SEGMENT_THREADS_BYTES], name[RING_NAME_BYTES];
+    memcpy(pattern, segment->threads, sizeof pattern);
+    pattern[sizeof pattern - 1] = '\0';
+    if (pattern[0] == '\0')
+        return true;
+    own_name(name);
+    return fnmatch(pattern, name, 0) == 0;
 }
 
 /* It has not come for a while: a thread that records 50 million words a second fills its ring in 20 ms. */
@@ -71,10 +86,11 @@ bool probe_take_ring(uint32_t epoch)
 {
     struct segment *segment = session_segment();
     uint32_t index, handed = atomic_load_explicit(&segment->n_handed, memory_order_acquire);
-    if (probe_self.refused_epoch == epoch && probe_self.refused_at == handed)
+    if (probe_self.refused_epoch == epoch && (probe_self.is_left_out || probe_self.refused_at == handed))
         return false;
     counting_close(&probe_self.counting);
-    struct ring *ring = claim(segment, &index);
+    probe_self.is_left_out = !is_wanted(segment);
+    struct ring *ring = probe_self.is_left_out ? NULL : claim(segment, &index);
     if (ring == NULL) {
         probe_self.refused_epoch = epoch;
         probe_self.refused_at = handed;
@@ -94,7 +110,8 @@ bool probe_take_ring(uint32_t epoch)
     atomic_store_explicit(&ring->name_set, 0, memory_order_relaxed);
     ring->tid = (int32_t)syscall(SYS_gettid);
     ring->start_ticks = ticks_now();
-    set_name(ring);
+    if (own_name(ring->name))
+        atomic_store_explicit(&ring->name_set, 1, memory_order_release);
     probe_self.n_counters = atomic_load_explicit(&probe_session.n_counters, memory_order_relaxed);
     /* Counters that do not open read as not counted. */
     counting_open(&probe_self.counting, ring, index);
