@@ -244,7 +244,7 @@ static void check_page_roots(const cJSON *page, const cJSON *report)
         sum += all != NULL && parent->valuedouble < 0 ? cJSON_GetNumberValue(all) : 0;
         all = all == NULL ? NULL : all->next;
     }
-    if (!isnan(whole) && sum > whole * (1 + SWITCHES_MOST) + withheld_in(report))
+    if (!isnan(whole) && sum > whole * (1 + SWITCHES_MOST) + about_ns(report, "withheld_ns"))
         wrong("page: tree: the roots have %g ns of %g", sum, whole);
 }
 
@@ -375,13 +375,12 @@ static void check_timeline(const cJSON *report, const cJSON *line, bool is_cpu)
     double all = number_in(row_of_kind(report, "total"), "self_ns");
     for (size_t i = 0; is_cpu && i < sizeof kinds / sizeof *kinds; i++) {
         const cJSON *whole = row_of_kind(report, kinds[i]);
-        double sum = 0, n_switches = 0;
+        double sum = 0;
         EACH(row, line)
         {
             sum += is_kind(row, kinds[i]) ? number_in(row, "cpu_ns") : 0;
-            n_switches += is_kind(row, kinds[i]) ? number_in(row, "context_switches") : 0;
         }
-        double off_ns = SWITCHES_MOST * all + SWITCH_MOST_NS * n_switches + withheld_in(report);
+        double off_ns = SWITCHES_MOST * all + about_ns(report, "switches_ns") + about_ns(report, "withheld_ns");
         if (whole != NULL && fabs(sum - number_in(whole, "self_ns")) > off_ns)
             wrong("timeline: %s has %g ns, in the report %g", kinds[i], sum, number_in(whole, "self_ns"));
     }

@@ -13,11 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EPSILON        1e-6
-#define SWITCHES_MOST  0.02 /* of all time, in one part of the JVM */
-#define SWITCH_MOST_NS 5000 /* that the kernel charges a thread for getting or losing a CPU */
-#define SAMPLED_SAME   1e-5 /* shares of the tree, whose times are whole ticks */
-#define PAGE_SAME      6e-6 /* the page has six digits */
+#define EPSILON       1e-6
+#define SWITCHES_MOST 0.02 /* of all time, in one part of the JVM */
+#define SAMPLED_SAME  1e-5 /* shares of the tree, whose times are whole ticks */
+#define PAGE_SAME     6e-6 /* the page has six digits */
 
 static const char *mmprof, *trace, *options = "";
 static int n_wrong;
@@ -121,10 +120,13 @@ static const char *time_key(const cJSON *row)
     return cJSON_HasObjectItem(row, "share") ? "share" : "time_share";
 }
 
-/* What the kernel accounted to threads less than they were on CPUs: only the table's rows of the JVM leave it out. */
-static double withheld_in(const cJSON *report)
+/*
+ * Of what the report says above the table, 0 where it does not: withheld_ns, what the kernel accounted to threads less
+ * than they were on CPUs (only the table's rows of the JVM leave it out); switches_ns, what it charged for switches.
+ */
+static double about_ns(const cJSON *report, const char *key)
 {
-    double ns = number_in(cJSON_GetObjectItem(report, "about"), "withheld_ns");
+    double ns = number_in(cJSON_GetObjectItem(report, "about"), key);
     return isnan(ns) ? 0 : ns;
 }
 

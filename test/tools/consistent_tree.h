@@ -129,7 +129,7 @@ static void check_tree(const cJSON *report)
         check_view("callees", row, "");
     }
     double whole = number_in(row_of_kind(report, "total"), "self_ns");
-    if (roots_ns(tree) > whole * (1 + EPSILON) + withheld_in(report))
+    if (roots_ns(tree) > whole * (1 + EPSILON) + about_ns(report, "withheld_ns"))
         wrong("tree: the roots have %g ns of %g", roots_ns(tree), whole);
     cJSON_Delete(tree);
 }
