@@ -32,6 +32,9 @@ struct mcp_message {
     const char *method;  /* NULL: an answer, which nobody waits for */
 };
 
+/* Is it one that an answer can have, and a token of progress?  An integer, or a short string. */
+bool mcp_is_id(const cJSON *id);
+
 /* Returns 0, or one of the errors above with *why; mcp_message_free in any case. */
 int mcp_message_read(struct mcp_message *message, const char *line, size_t n, const char **why);
 void mcp_message_free(struct mcp_message *message);
@@ -63,6 +66,8 @@ struct mcp_run {
     int status;
 };
 
+int64_t mcp_now_ms(void);
+
 /* Start a program with no input.  Returns 0, or -1 with *err set. */
 int mcp_run_start(struct mcp_run *run, const char *path, char *const *argv, int seconds, struct err *err);
 
@@ -87,7 +92,10 @@ struct mcp_trace {
 };
 
 struct mcp_call {
-    cJSON *id; /* owned; NULL: nobody waits for its result */
+    cJSON *id;    /* owned; NULL: nobody waits for its result */
+    cJSON *token; /* owned; who wants to know how far it is; NULL: nobody */
+    int64_t began_ms;
+    double told_s, most_s; /* of the time that it has taken: told last; asked for, of a recording */
     struct mcp_run run;
     bool is_used, is_recording;
     struct mcp_trace trace; /* that it records */
@@ -103,9 +111,15 @@ struct mcp_server {
     struct mcp_call calls[MCP_CALLS_MAX];
 };
 
-/* Begin a call of a tool whose arguments were checked.  Returns 0, or -1 with *err set. */
-int mcp_call_begin(struct mcp_server *server, const cJSON *id, const char *tool, const cJSON *arguments,
-                   struct err *err);
+/*
+ * Begin a call of a tool whose arguments were checked.  token: a string or number with which its progress is told
+ * (NULL: it is not).  Returns 0, or -1 with *err set.
+ */
+int mcp_call_begin(struct mcp_server *server, const cJSON *id, const cJSON *token, const char *tool,
+                   const cJSON *arguments, struct err *err);
+
+/* Is it time to tell the progress of a call?  Then *seconds it has taken; it goes up from one time to the next. */
+bool mcp_call_progress(struct mcp_call *call, double *seconds);
 
 /*
  * A call whose program has ended.  Returns its text, for free(), and whether that is an error; or NULL: nobody waits

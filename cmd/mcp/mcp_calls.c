@@ -16,6 +16,7 @@
 #define SECONDS        20
 #define WORDS_MAX      16
 #define ERROR_BYTES    4096
+#define PROGRESS_S     1
 
 static const char *text_argument(const cJSON *arguments, const char *key)
 {
@@ -88,6 +89,7 @@ static int begin_recording(struct mcp_server *server, struct mcp_call *call, con
     snprintf(call->trace.handle, sizeof call->trace.handle, "r%zu", server->n_recorded + 1);
     call->trace.path = xasprintf("%s/%s.dat", server->directory, call->trace.handle);
     call->is_recording = true;
+    call->most_s = seconds;
     const char *words[] = { "mmprof",    "record", "--live",         "-q", "-d", duration, "--max-size",
                             RECORD_SIZE, "-o",     call->trace.path, "-p", pid,  NULL };
     return start(server, call, words, seconds + RECORD_SECONDS, err);
@@ -143,6 +145,7 @@ static const struct {
 void mcp_call_free(struct mcp_call *call)
 {
     cJSON_Delete(call->id);
+    cJSON_Delete(call->token);
     mcp_run_free(&call->run);
     if (!call->has_trace) {
         if (call->trace.path != NULL)
@@ -152,8 +155,8 @@ void mcp_call_free(struct mcp_call *call)
     *call = (struct mcp_call){ .id = NULL, .run = { .out = { .fd = -1 }, .errors = { .fd = -1 } } };
 }
 
-int mcp_call_begin(struct mcp_server *server, const cJSON *id, const char *tool, const cJSON *arguments,
-                   struct err *err)
+int mcp_call_begin(struct mcp_server *server, const cJSON *id, const cJSON *token, const char *tool,
+                   const cJSON *arguments, struct err *err)
 {
     struct mcp_call *call = free_call(server, err);
     if (call == NULL)
@@ -161,10 +164,21 @@ int mcp_call_begin(struct mcp_server *server, const cJSON *id, const char *tool,
     for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
         if (strcmp(begins[i].tool, tool) == 0 && begins[i].begin(server, call, arguments, err) == 0) {
             call->id = cJSON_Duplicate(id, true);
+            call->token = token == NULL ? NULL : cJSON_Duplicate(token, true);
+            call->began_ms = mcp_now_ms();
             return 0;
         }
     mcp_call_free(call);
     return -1;
+}
+
+bool mcp_call_progress(struct mcp_call *call, double *seconds)
+{
+    *seconds = (double)(mcp_now_ms() - call->began_ms) / 1000;
+    if (!call->is_used || call->id == NULL || call->token == NULL || *seconds < call->told_s + PROGRESS_S)
+        return false;
+    call->told_s = *seconds;
+    return true;
 }
 
 /* ---- results ---- */

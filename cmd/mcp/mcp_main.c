@@ -76,6 +76,21 @@ static void send_text(struct serving *s, const cJSON *id, const char *trace, con
     send_result(s, id, result);
 }
 
+/* The protocol wants a total only where it is known: the time that a recording was asked for, and its report. */
+static void send_progress(struct serving *s, const struct mcp_call *call, double seconds)
+{
+    cJSON *json = cJSON_CreateObject(), *params = cJSON_CreateObject();
+    cJSON_AddStringToObject(json, "jsonrpc", "2.0");
+    cJSON_AddStringToObject(json, "method", "notifications/progress");
+    cJSON_AddItemToObject(json, "params", params);
+    cJSON_AddItemToObject(params, "progressToken", cJSON_Duplicate(call->token, true));
+    cJSON_AddNumberToObject(params, "progress", seconds);
+    if (call->is_recording && seconds <= call->most_s)
+        cJSON_AddNumberToObject(params, "total", call->most_s);
+    cJSON_AddStringToObject(params, "message", call->is_recording ? "recording" : "reporting");
+    send_json(s, json);
+}
+
 /* ---- requests ---- */
 
 /* The newest version that is not newer than the client's; else the newest one. */
@@ -138,6 +153,14 @@ static void list_tools(struct serving *s, const struct mcp_message *m)
     send_result(s, m->id, result);
 }
 
+/* NULL: the client does not want to know how far the request is. */
+static const cJSON *progress_token(const struct mcp_message *m)
+{
+    const cJSON *about = cJSON_GetObjectItemCaseSensitive(m->params, "_meta");
+    const cJSON *token = cJSON_GetObjectItemCaseSensitive(about, "progressToken");
+    return mcp_is_id(token) ? token : NULL;
+}
+
 /* What is wrong with a tool's arguments is for the model to read: a result. */
 static void call_tool(struct serving *s, const struct mcp_message *m)
 {
@@ -150,7 +173,7 @@ static void call_tool(struct serving *s, const struct mcp_message *m)
     else if (tool == NULL)
         send_error(s, m->id, MCP_INVALID_PARAMS, "there is no such tool");
     else if (mcp_tools_check(tool, arguments, &err) < 0 ||
-             mcp_call_begin(&s->server, m->id, name->valuestring, arguments, &err) < 0)
+             mcp_call_begin(&s->server, m->id, progress_token(m), name->valuestring, arguments, &err) < 0)
         send_text(s, m->id, "", err.text, true);
 }
 
@@ -220,6 +243,9 @@ static size_t look(struct serving *s)
         char *text = has_ended ? mcp_call_end(&s->server, call, &is_error) : NULL;
         if (text != NULL)
             send_text(s, call->id, call->has_trace ? call->trace.handle : "", text, is_error);
+        double seconds;
+        if (!has_ended && mcp_call_progress(call, &seconds))
+            send_progress(s, call, seconds);
         if (text != NULL || (has_ended && call->id == NULL))
             mcp_call_free(call);
         free(text);

@@ -17,7 +17,7 @@ static bool is_utf8(const char *text, size_t n)
     return true;
 }
 
-static bool is_id(const cJSON *id)
+bool mcp_is_id(const cJSON *id)
 {
     if (cJSON_IsString(id))
         return strlen(id->valuestring) <= MCP_ID_BYTES / 6; /* as \u001b */
@@ -39,7 +39,7 @@ static int read_members(struct mcp_message *message, const char **why)
     const cJSON *id = cJSON_GetObjectItemCaseSensitive(json, "id");
     const cJSON *method = cJSON_GetObjectItemCaseSensitive(json, "method");
     message->params = cJSON_GetObjectItemCaseSensitive(json, "params");
-    message->id = id != NULL && is_id(id) ? id : NULL;
+    message->id = id != NULL && mcp_is_id(id) ? id : NULL;
     if (!cJSON_IsString(version) || strcmp(version->valuestring, "2.0") != 0)
         return refuse(why, "\"jsonrpc\" must be \"2.0\"", MCP_INVALID_REQUEST);
     if (id != NULL && message->id == NULL)

@@ -11,7 +11,7 @@
 #define KEPT_BYTES   65536
 #define STOP_MOST_MS 15000 /* to end, with the JVM as it was */
 
-static int64_t now_ms(void)
+int64_t mcp_now_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -52,7 +52,7 @@ int mcp_run_start(struct mcp_run *run, const char *path, char *const *argv, int 
     *run = (struct mcp_run){ .pid = pid < 0 ? 0 : pid,
                              .out = { .fd = out[0], .text = xcalloc(1, KEPT_BYTES + 1) },
                              .errors = { .fd = errors[0], .text = xcalloc(1, KEPT_BYTES + 1) },
-                             .stop_ms = now_ms() + 1000 * (int64_t)seconds };
+                             .stop_ms = mcp_now_ms() + 1000 * (int64_t)seconds };
     if (pid > 0)
         return 0;
     mcp_run_free(run);
@@ -80,13 +80,13 @@ void mcp_run_stop(struct mcp_run *run)
     if (run->pid == 0 || run->is_stopped)
         return;
     run->is_stopped = true;
-    run->stop_ms = now_ms() + STOP_MOST_MS;
+    run->stop_ms = mcp_now_ms() + STOP_MOST_MS;
     kill(run->pid, SIGTERM);
 }
 
 bool mcp_run_look(struct mcp_run *run)
 {
-    if (run->pid != 0 && now_ms() >= run->stop_ms) {
+    if (run->pid != 0 && mcp_now_ms() >= run->stop_ms) {
         if (run->is_stopped)
             kill(run->pid, SIGKILL);
         run->is_late = true;

@@ -212,8 +212,20 @@ exec {to_two}>&-
 wait_gone 30 "$two" && ok "a server whose input is closed amid a recording ends" || not_ok "it ends" "$two runs"
 is "without a result" "$(told "$from_two")" ""
 [ ! -e "$second" ] && ok "and leaves no file" || not_ok "and leaves no file" "$second"
-tell "$to_one" 8 profile "{\"pid\":$program,\"seconds\":1}"
-matches "the JVM goes on, and can be recorded again" "$(told "$from_one" | texts | head -n 1)" '^trace: r2$'
+call 8 profile "{\"pid\":$program,\"seconds\":2},\"_meta\":{\"progressToken\":\"p\"}" >&"$to_one"
+echo >&"$to_one"
+answer=$(told "$from_one") progress=
+while [[ $answer == *notifications/progress* ]]; do
+    progress+=$answer$'\n'
+    answer=$(told "$from_one")
+done
+matches "the JVM goes on, and can be recorded again" "$(texts <<< "$answer" | head -n 1)" '^trace: r2$'
+is "a client that gives a token is told each second how far the recording is" "$(python3 -c '
+import json, sys
+told = [json.loads(line)["params"] for line in sys.stdin if line.strip()]
+done = [params["progress"] for params in told]
+print({params["progressToken"] for params in told}, told[0]["total"], told[0]["message"], len(told) >= 2,
+      done == sorted(set(done)))' <<< "$progress" 2>&1)" "{'p'} 2 recording True True"
 
 tell "$to_one" 9 profile "{\"pid\":$program,\"seconds\":60}"
 wait_for 30 test -s "$(dirname "$(find "$TMPDIR" -name r2.dat)")/r3.dat"
