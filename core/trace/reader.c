@@ -381,9 +381,10 @@ int trace_next(struct trace_reader *reader, struct trace_event *event, struct er
 
 static int read_to_end(struct trace_reader *reader, struct err *err)
 {
+    struct trace_records records;
     struct trace_event event;
     int rc;
-    while ((rc = trace_next(reader, &event, err)) > 0)
+    while ((rc = trace_next_records(reader, &records, &event, err)) > 0)
         continue;
     return rc;
 }

@@ -41,8 +41,8 @@ struct statistics_frame {
 /* The calls of a thread, or of a virtual thread, whose clock and sums go on when it is on a carrier.  All owned. */
 struct calls_statistics {
     struct statistics_frame *frames;
-    char *snapshots; /* by frame, snapshot_bytes each */
-    uint32_t n_frames, frames_room, snapshots_room;
+    char *snapshots;                 /* by frame, snapshot_bytes each */
+    uint32_t n_frames, frames_room;  /* room: of both */
     struct statistics_snapshot *now; /* NULL: none yet */
 };
 
@@ -161,7 +161,8 @@ void statistics_close(struct statistics *s)
 
 static struct method_statistics *find_method(struct statistics *s, uint32_t index)
 {
-    xgrow_zeroed(s->methods, s->n_methods, (size_t)index + 1);
+    if (index >= s->n_methods)
+        xgrow_zeroed(s->methods, s->n_methods, (size_t)index + 1);
     struct method_statistics **m = &s->methods[index];
     if (*m == NULL)
         *m = xcalloc(1, sizeof **m + STATISTICS_BATCHES * s->batch_bytes);
@@ -262,19 +263,26 @@ static struct statistics_snapshot *snapshot_of(const struct statistics *s, const
     return (struct statistics_snapshot *)(calls->snapshots + frame * s->snapshot_bytes);
 }
 
-static void enter(struct statistics *s, struct statistics_thread *t, const struct calltree_step *step)
+static inline void enter(struct statistics *s, struct statistics_thread *t, const struct calltree_step *step)
 {
     uint32_t method = step->method;
     struct calls_statistics *c = &t->calls;
-    xgrow_zeroed(t->n_active, t->n_active_room, (size_t)method + 1);
-    xgrow_bytes(c->snapshots, c->snapshots_room, c->n_frames + (size_t)1, s->snapshot_bytes);
-    memcpy(snapshot_of(s, c, c->n_frames), c->now, s->snapshot_bytes);
-    *xpush(c->frames, c->frames_room, c->n_frames) =
+    if (method >= t->n_active_room)
+        xgrow_zeroed(t->n_active, t->n_active_room, (size_t)method + 1);
+    if (c->n_frames == c->frames_room) {
+        xgrow(c->frames, c->frames_room, c->n_frames + (size_t)1);
+        c->snapshots = xreallocarray(c->snapshots, c->frames_room, s->snapshot_bytes);
+    }
+    struct statistics_snapshot *then = snapshot_of(s, c, c->n_frames);
+    *then = *c->now;
+    for (size_t i = 0; i < s->options.n_metrics; i++)
+        then->of[i] = c->now->of[i];
+    c->frames[c->n_frames++] =
         (struct statistics_frame){ method, t->n_active[method]++ > 0, step->kind == TRACE_OPEN, false };
 }
 
 /* The exit of a caller closes the calls whose own exits are missing; what they took is not known. */
-static void leave(struct statistics *s, struct statistics_thread *t, const struct calltree_step *step)
+static inline void leave(struct statistics *s, struct statistics_thread *t, const struct calltree_step *step)
 {
     uint32_t method = step->method;
     if (method >= t->n_active_room || t->n_active[method] == 0)
@@ -345,7 +353,8 @@ static double sum(const uint8_t *indexes, size_t n, const struct calltree_step *
     return (double)total;
 }
 
-static void read_metrics(const struct statistics *s, struct statistics_thread *t, const struct calltree_step *step)
+static inline void read_metrics(const struct statistics *s, struct statistics_thread *t,
+                                const struct calltree_step *step)
 {
     uint64_t ticks = s->options.clock == PHASES_CPU ? step->cpu_ticks : step->wall_ticks;
     if (t->calls.now == NULL)
@@ -364,13 +373,18 @@ static void read_metrics(const struct statistics *s, struct statistics_thread *t
     }
 }
 
+static struct statistics_thread *find_thread(struct statistics *s, uint32_t thread)
+{
+    xgrow_zeroed(s->threads, s->n_threads, (size_t)thread + 1);
+    return &s->threads[thread];
+}
+
 static void take_step(void *context, const struct calltree_step *step)
 {
     struct statistics *s = context;
     if (step->part != VM_PART_APPLICATION)
         return;
-    xgrow_zeroed(s->threads, s->n_threads, (size_t)step->thread + 1);
-    struct statistics_thread *t = &s->threads[step->thread];
+    struct statistics_thread *t = find_thread(s, step->thread);
     read_metrics(s, t, step);
     switch (step->kind) {
     case TRACE_ENTER:
@@ -392,9 +406,31 @@ static void take_step(void *context, const struct calltree_step *step)
     }
 }
 
+static void take_run(void *context, const struct calltree_run *run)
+{
+    struct statistics *s = context;
+    if (run->part != VM_PART_APPLICATION)
+        return;
+    struct statistics_thread *t = find_thread(s, run->thread);
+    struct calltree_step step = { .thread = run->thread, .part = run->part };
+    for (size_t i = 0; i < run->n; i++) {
+        const struct trace_record *record = &run->records[i];
+        step.kind = record->kind;
+        step.method = record->operand;
+        step.ticks = record->ticks;
+        step.cpu_ticks = run->cpu_ticks + run->passed[i];
+        step.wall_ticks = run->wall_ticks + run->passed[i];
+        read_metrics(s, t, &step);
+        if (record->kind == TRACE_ENTER)
+            enter(s, t, &step);
+        else
+            leave(s, t, &step);
+    }
+}
+
 struct calltree_observer statistics_observer(struct statistics *s)
 {
-    return (struct calltree_observer){ .context = s, .step = take_step };
+    return (struct calltree_observer){ .context = s, .step = take_step, .run = take_run };
 }
 
 /* ---- results ---- */

@@ -156,6 +156,7 @@ static void hand_over(struct builder *b)
         free(b->unmounted[i].entries.all);
     free(b->unmounted);
     free(b->before);
+    free(b->run_passed);
     free(b->flagged);
     free(b->store.slots);
     b->tree->nodes = b->store.nodes;

@@ -84,9 +84,20 @@ struct calltree_flow {
     const struct calltree_node *nodes; /* parent and method are set */
 };
 
+/* Entries and exits of a thread that follow each other on a CPU; no metric rose meanwhile. */
+struct calltree_run {
+    uint32_t thread;
+    enum vm_part part;
+    const struct trace_record *records;
+    size_t n;
+    uint64_t cpu_ticks, wall_ticks; /* of the thread before the first of them, less probe time */
+    const uint64_t *passed;         /* by record: what both have passed by since then */
+};
+
 struct calltree_observer {
     void *context;                                                 /* borrowed; the first argument */
     void (*step)(void *context, const struct calltree_step *step); /* or NULL */
+    void (*run)(void *context, const struct calltree_run *run);    /* in place of many steps; NULL: these are told */
     void (*flow)(void *context, const struct calltree_flow *flow); /* or NULL */
 };
 

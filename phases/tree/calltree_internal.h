@@ -275,8 +275,10 @@ struct builder {
     const struct calltree_observer *flow;     /* of flows, or NULL */
     struct settled settled;                   /* for it */
     uint64_t *before, *passed;                /* its: metrics of the current node, and what they rose by; owned */
-    uint32_t shared_roots[VM_PARTS];          /* index into roots, or CALLTREE_NONE */
-    struct unmounted *unmounted;              /* by ticket; owned */
+    uint64_t *run_passed;                     /* its: a run's; owned */
+    size_t run_room;
+    uint32_t shared_roots[VM_PARTS]; /* index into roots, or CALLTREE_NONE */
+    struct unmounted *unmounted;     /* by ticket; owned */
     uint32_t n_unmounted;
     uint32_t roots_room, flags_room;
     size_t partials_room;
@@ -466,6 +468,9 @@ void observe_before(struct builder *b, const struct thread *t);
 
 /* After its time and counters were given to that node: tell the observer. */
 void observe_after(struct builder *b, const struct thread *t, const struct trace_event *event);
+
+/* Records from the i-th on were taken at once, and b->run_passed is set; the thread's times are those before them. */
+void observe_run(struct builder *b, const struct thread *t, const struct trace_records *records, size_t i, size_t n);
 
 /* ---- activity ---- */
 

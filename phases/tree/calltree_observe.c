@@ -46,6 +46,18 @@ void observe_after(struct builder *b, const struct thread *t, const struct trace
     b->observer->step(b->observer->context, &step);
 }
 
+void observe_run(struct builder *b, const struct thread *t, const struct trace_records *records, size_t i, size_t n)
+{
+    struct calltree_run run = { .thread = records->thread,
+                                .part = t->known.part,
+                                .records = records->all + i,
+                                .n = n,
+                                .cpu_ticks = thread_cpu(t),
+                                .wall_ticks = thread_wall(t),
+                                .passed = b->run_passed };
+    b->observer->run(b->observer->context, &run);
+}
+
 /* ---- time that passes ---- */
 
 static void tell(struct builder *b, const struct thread *t, struct calltree_flow *flow)

@@ -193,8 +193,8 @@ struct run {
 /* Nobody looks at single records, and nothing but time is counted. */
 static bool is_plain(const struct builder *b, const struct trace_records *records)
 {
-    return records->counters == NULL && records->values_of == NULL && b->n_columns == 0 && b->observer == NULL &&
-           b->flow == NULL;
+    bool is_observed = b->flow != NULL || (b->observer != NULL && b->observer->run == NULL);
+    return records->counters == NULL && records->values_of == NULL && b->n_columns == 0 && !is_observed;
 }
 
 /* And the thread is on a CPU, in calls with nodes of their own. */
@@ -246,8 +246,12 @@ static size_t run_through(struct builder *b, struct thread *t, const struct trac
     struct calltree_node *nodes = b->store.nodes;
     struct run run = run_begin(t);
     struct call_entry *entries = t->entries.all;
-    uint64_t n_calls = 0, cpu = thread_cpu(t), wall = thread_wall(t);
+    uint64_t n_calls = 0, cpu = thread_cpu(t), wall = thread_wall(t), *passed = NULL;
     size_t first = i;
+    if (b->observer != NULL) {
+        xgrow(b->run_passed, b->run_room, records->n);
+        passed = b->run_passed;
+    }
     for (; i < records->n; i++) {
         const struct trace_record *record = &records->all[i];
         struct calltree_node *node = &nodes[run.node];
@@ -272,7 +276,11 @@ static size_t run_through(struct builder *b, struct thread *t, const struct trac
             run.depth--;
             control_left(b, record->operand, record->ticks);
         }
+        if (passed != NULL)
+            passed[i - first] = run.cpu - run.probe;
     }
+    if (passed != NULL && i > first)
+        observe_run(b, t, records, first, i - first);
     run_end(t, &run);
     b->tree->n_calls += n_calls;
     b->tree->n_records += i - first;

@@ -16,6 +16,14 @@ static void tell_step(void *context, const struct calltree_step *step)
             to->all[i].step(to->all[i].context, step);
 }
 
+static void tell_run(void *context, const struct calltree_run *run)
+{
+    const struct observers *to = context;
+    for (size_t i = 0; i < to->n; i++)
+        if (to->all[i].run != NULL)
+            to->all[i].run(to->all[i].context, run);
+}
+
 static void tell_flow(void *context, const struct calltree_flow *flow)
 {
     const struct observers *to = context;
@@ -28,8 +36,10 @@ static void tell_flow(void *context, const struct calltree_flow *flow)
  */
 static struct calltree_observer join_observers(struct observers *observers)
 {
-    struct calltree_observer observer = { .context = observers };
+    struct calltree_observer observer = { .context = observers, .run = tell_run };
     for (size_t i = 0; i < observers->n; i++) {
+        if (observers->all[i].step != NULL && observers->all[i].run == NULL)
+            observer.run = NULL;
         observer.step = observers->all[i].step != NULL ? tell_step : observer.step;
         observer.flow = observers->all[i].flow != NULL ? tell_flow : observer.flow;
     }

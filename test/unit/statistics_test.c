@@ -198,10 +198,12 @@ static void make_calls(struct maker *m)
     maker_close(m, 200);
 }
 
-static struct statistics *build(struct maker *m, const struct statistics_options *about)
+static struct statistics *build_by(struct maker *m, const struct statistics_options *about, bool has_runs)
 {
     struct statistics *s = statistics_open(about);
     struct calltree_observer observer = statistics_observer(s);
+    if (!has_runs)
+        observer.run = NULL;
     struct calltree_options options = { .observer = &observer };
     struct trace_reader *reader = maker_read(m);
     struct calltree tree;
@@ -209,6 +211,11 @@ static struct statistics *build(struct maker *m, const struct statistics_options
     calltree_free(&tree);
     trace_close(reader);
     return s;
+}
+
+static struct statistics *build(struct maker *m, const struct statistics_options *about)
+{
+    return build_by(m, about, true);
 }
 
 static const struct statistics_options time_and_cpi = {
@@ -247,6 +254,44 @@ static void test_calls(void)
     s = build(&m, &wall);
     CHECK_NEAR("on the wall clock waiting counts", statistics_moments(s, SORT, 0).mean, 100. / 3, 1e-12);
     statistics_close(s);
+}
+
+/* Without counters: switches, recursion, exits that are missing, and a method that is off the CPU. */
+static void make_runs(struct maker *m)
+{
+    maker_open(m, "runs.dat");
+    maker_info(m, "offcpu", "perf");
+    maker_thread(m, 0, "main", true);
+    for (uint32_t i = RUN; i <= WALK; i++)
+        maker_method(m, i, "a/Sort", "x", "()V");
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_OUT, 0, 4025), AT(TRACE_CPU_IN, 0, 4055));
+    for (uint64_t i = 0, at = 10; i < 100; i++, at += 100 + i) {
+        STEPS(m, 0, ENTER(RUN, at), ENTER(SORT, at + 10), ENTER(WALK, at + 20), ENTER(SORT, at + 21),
+              EXIT(SORT, at + 40), UNWIND(WALK, at + 50 + i % 7));
+        if (i % 3 > 0)
+            STEPS(m, 0, EXIT(SORT, at + 60));
+        STEPS(m, 0, EXIT(RUN, at + 70 + i));
+    }
+    maker_close(m, 20000);
+}
+
+static void test_runs(void)
+{
+    static const struct statistics_options time_only = { .metrics = { { .is_time = true } }, .n_metrics = 1 };
+    struct maker m;
+    bool are_same = true;
+    make_runs(&m);
+    struct statistics *runs = build(&m, &time_only), *steps = build_by(&m, &time_only, false);
+    for (uint32_t method = RUN; method <= WALK; method++) {
+        struct moments a = statistics_moments(runs, method, 0), b = statistics_moments(steps, method, 0);
+        are_same = are_same && memcmp(&a, &b, sizeof a) == 0 &&
+                   statistics_quantile(runs, method, 0.9) == statistics_quantile(steps, method, 0.9);
+    }
+    CHECK_NUMBER("all calls that ended were seen", statistics_moments(runs, WALK, 0).n, 100);
+    CHECK_NUMBER("those with an exit of their own", statistics_moments(runs, SORT, 0).n, 66);
+    CHECK("records taken at once tell what they tell one by one", are_same);
+    statistics_close(runs);
+    statistics_close(steps);
 }
 
 /* A call of 1000 ticks. */
@@ -346,6 +391,7 @@ int main(void)
     test_nist_silicon();
     test_anova_edges();
     test_calls();
+    test_runs();
     test_quotients();
     test_batches();
     return tap_done();
