@@ -19,6 +19,8 @@
 #include "cmd/program.h"
 #include "cmd/report_run.h"
 
+#include "core/base/xalloc.h"
+
 #include <sys/stat.h>
 
 #define SMALL_BYTES   (8 << 20)
@@ -333,10 +335,12 @@ int command_report(int argc, char **argv, struct err *err)
                            : options.csv || options.json || options.rows.all ? 0
                                                                              : TOP_ON_SCREEN;
     int rc = done ? 0 : trace_argument_find(&run.arena, options.paths, REPORT_TRACES_MAX, &options.n_paths, err);
+    run.passes = xcalloc(options.n_paths + 1, sizeof *run.passes);
     if (rc == 0 && !done)
         rc = display_close(&display, run_report(&run, err), err);
     for (size_t i = 0; i < options.n_paths; i++)
         view_pass_close(&run.passes[i]);
+    free(run.passes);
     arena_free(&run.arena);
     return rc;
 }

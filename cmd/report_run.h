@@ -55,7 +55,7 @@ struct report_run {
     const struct report_options *options;
     struct display *display; /* borrowed */
     struct arena arena;
-    struct view_pass passes[REPORT_TRACES_MAX]; /* the first one of all that the view needs */
+    struct view_pass *passes; /* owned, of each trace: the first one of all that the view needs */
     struct report_trace traces[REPORT_TRACES_MAX];
     struct report_source first_whole;             /* the first trace with what samples saw in its tree */
     struct report_source first_other;             /* for a page: likewise on the other clock */

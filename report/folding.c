@@ -8,7 +8,7 @@
 extern const unsigned char frameworks_text[];
 
 /* What was said of a class last: deep stacks have the same ones over and over. */
-#define SAID 65536u
+#define SAID 8192u
 struct said {
     uint64_t class_hash; /* 0: of none */
     bool is_listed;

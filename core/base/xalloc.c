@@ -1,6 +1,12 @@
 #include "core/base/xalloc.h"
 
+#include <malloc.h>
 #include <stdarg.h>
+#include <sys/mman.h>
+
+#define LARGE_BYTES (128 * 1024) /* from here on memory is the kernel's, with zeros in it */
+#define PIECE_BYTES ((size_t)104 * 1024)
+#define PIECES_MAX  24u
 
 static const char *next_step;
 
@@ -27,6 +33,32 @@ static void *must(void *memory)
     if (memory == NULL)
         out_of_memory();
     return memory;
+}
+
+/*
+ * In pieces with something in between: in one, what is large and zeroed would be there, too, and be zeroed once more.
+ * Where the kernel is old (before 5.14), or another library allocates, nothing is gained and nothing lost.
+ */
+void xalloc_warm(size_t n_bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+    static void *between[PIECES_MAX];
+    void *pieces[PIECES_MAX];
+    size_t n = n_bytes / PIECE_BYTES < PIECES_MAX ? n_bytes / PIECE_BYTES : PIECES_MAX;
+    mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+    mallopt(M_TOP_PAD, (int)n_bytes);
+    for (size_t i = 0; i < n; i++) {
+        uintptr_t start = (uintptr_t)(pieces[i] = malloc(PIECE_BYTES)), page = (uintptr_t)sysconf(_SC_PAGESIZE);
+        if (start != 0)
+            madvise((void *)(start - start % page), PIECE_BYTES + start % page, MADV_POPULATE_WRITE);
+        between[i] = between[i] == NULL ? malloc(1) : between[i];
+    }
+    for (size_t i = 0; i < n; i++)
+        free(pieces[i]);
+    mallopt(M_TOP_PAD, LARGE_BYTES);
+#else
+    (void)n_bytes;
+#endif
 }
 
 void *xmalloc(size_t n_bytes)

@@ -44,6 +44,12 @@ void xgrow_room(void *array, size_t element_bytes, void *room, size_t room_bytes
 struct hash_slot *xhash_put(struct hash_set *set, uint64_t key) __attribute__((returns_nonnull));
 void xhash_store(struct hash_set *set, uint64_t number, uint32_t value);
 
+/*
+ * So much of the heap is there before it is needed: a page that is touched first takes 8 times as long as one of many
+ * that are asked for at once.  What is large and zeroed is still touched only where it is used.
+ */
+void xalloc_warm(size_t n_bytes);
+
 /* What they do in the end; and what it says to do next, where that is known: a text that stays; NULL: nothing special.
  */
 void out_of_memory(void) __attribute__((noreturn, cold));

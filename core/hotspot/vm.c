@@ -27,7 +27,9 @@ void vm_close(struct vm *vm)
     for (size_t i = 0; i < CODE_HEAPS_MAX; i++)
         free(vm->heaps.heaps[i].copy);
     hash_free(&vm->flags.by_name);
-    free(vm->pages.bytes);
+    for (size_t i = 0; i < VM_PAGES; i++)
+        free(vm->pages.bytes[i]);
+    free(vm->recent.bytes);
     pthread_mutex_destroy(&vm->lock);
     free(vm);
 }
@@ -120,13 +122,54 @@ bool vm_read_u64(struct vm *vm, uint64_t address, uint64_t *value)
     return vm_read(vm, address, value, sizeof *value);
 }
 
+void vm_remember(struct vm *vm, bool is_on)
+{
+    if (is_on && vm->recent.bytes == NULL && vm->library.pid != 0)
+        vm->recent.bytes = malloc(VM_RECENT_PAGES * sizeof *vm->recent.bytes);
+    if (!is_on) {
+        free(vm->recent.bytes);
+        vm->recent.bytes = NULL;
+    }
+    memset(vm->recent.starts, 0, sizeof vm->recent.starts);
+}
+
+/* NULL: it is not there. */
+static const uint8_t *recent_page(struct vm *vm, uint64_t start)
+{
+    size_t at = start / VM_PAGE_BYTES % VM_RECENT_PAGES;
+    struct iovec there = { (void *)(uintptr_t)start, VM_PAGE_BYTES };
+    if (vm->recent.starts[at] == start + 1)
+        return vm->recent.bytes[at];
+    vm->recent.starts[at] = 0;
+    if (read_all(vm, &there, 1, vm->recent.bytes[at], VM_PAGE_BYTES) != VM_PAGE_BYTES)
+        return NULL;
+    vm->recent.starts[at] = start + 1;
+    return vm->recent.bytes[at];
+}
+
+/* Returns false, perhaps with some of it read, where it is to be asked of the kernel. */
+static bool read_recent(struct vm *vm, const struct vm_piece *pieces, size_t n_pieces, uint8_t *bytes)
+{
+    for (size_t i = 0; i < n_pieces; i++)
+        for (uint64_t at = pieces[i].address, left = pieces[i].n_bytes, n; left > 0; at += n, left -= n, bytes += n) {
+            const uint8_t *page = recent_page(vm, at - at % VM_PAGE_BYTES);
+            n = VM_PAGE_BYTES - at % VM_PAGE_BYTES;
+            n = n < left ? n : left;
+            if (page == NULL)
+                return false;
+            memcpy(bytes, page + at % VM_PAGE_BYTES, n);
+        }
+    return true;
+}
+
 bool vm_read_pieces(struct vm *vm, const struct vm_piece *pieces, size_t n_pieces, void *bytes)
 {
     struct iovec there[VM_PIECES_MAX];
     size_t n_bytes = 0;
     if (n_pieces > VM_PIECES_MAX)
         return false;
-    if (read_in_place(vm, pieces, n_pieces, bytes))
+    if (read_in_place(vm, pieces, n_pieces, bytes) ||
+        (vm->recent.bytes != NULL && read_recent(vm, pieces, n_pieces, bytes)))
         return true;
     for (size_t i = 0; i < n_pieces; i++) {
         there[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].address, pieces[i].n_bytes };
@@ -146,7 +189,8 @@ static size_t read_at_once(struct vm *vm, const struct vm_piece *pieces, size_t 
         there[i] = (struct iovec){ (void *)(uintptr_t)pieces[i].address, pieces[i].n_bytes };
         n_bytes += pieces[i].n_bytes;
     }
-    if (read_in_place(vm, pieces, n, bytes))
+    if (read_in_place(vm, pieces, n, bytes) ||
+        (vm->recent.bytes != NULL && read_recent(vm, pieces, n, (uint8_t *)bytes)))
         return n_bytes;
     for (size_t i = 0; i < n; i++) {
         ssize_t got = read_all(vm, there + i, n - i, bytes + done, n_bytes - done);

@@ -8,8 +8,7 @@
 #include "core/hotspot/bytecodes.h"
 #include "core/hotspot/nmethod.h"
 #include "core/hotspot/stack_walk_internal.h"
-#include "core/hotspot/vm_methods.h"
-#include "core/hotspot/vm_threads.h"
+#include "core/hotspot/vm_state.h"
 
 #define CHECKED_FEW    24u /* compilations that are read where none is doubted, each by some 30 system calls; */
 #define CHECKED_MAX    64u /* or at most */
@@ -304,6 +303,7 @@ static void check_block(void *context, uint64_t address)
     c->n_in_use++;
     const struct answers before = c->answers;
     check_code(c);
+    vm_remember(c->vm, true);
     if (!nmethod_is_there(c->vm, nmethod)) /* it was thrown away meanwhile */
         c->answers = before;
     else
@@ -464,7 +464,9 @@ static const char *disagreement(struct check *c)
     struct vm_field state = { "nmethod", "_state", &c->state, false };
     if (!is_interpreter(c) || !vm_fields_find(c->vm, &state, 1))
         return "the interpreter is not where the JVM says";
+    vm_remember(c->vm, true);
     code_heaps_walk(c->vm, check_block, c);
+    vm_remember(c->vm, false);
     nmethod_free(&c->nmethod);
     check_heaps(c);
     for (int i = 0; i < CLAIMS; i++)

@@ -8,14 +8,13 @@
 
 /* ---- reading ---- */
 
-/* Each is a page here, too: one page fault each. */
 static const uint8_t *page_of(struct vm *vm, uint64_t address)
 {
     struct vm_pages *pages = &vm->pages;
     uint64_t start = address - address % VM_PAGE_BYTES, at = start / VM_PAGE_BYTES % VM_PAGES;
-    if (pages->bytes == NULL)
-        pages->bytes = aligned_alloc(VM_PAGE_BYTES, sizeof *pages->bytes * VM_PAGES);
-    if (pages->bytes == NULL)
+    if (pages->bytes[at] == NULL)
+        pages->bytes[at] = malloc(VM_PAGE_BYTES);
+    if (pages->bytes[at] == NULL)
         return NULL;
     if (pages->starts[at] != start + 1) {
         pages->starts[at] = 0;

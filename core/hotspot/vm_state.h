@@ -37,6 +37,14 @@ struct vm_exported_table {
 /* Pages of another process' libjvm.so, whose tables have thousands of entries. */
 struct vm_pages {
     uint64_t starts[VM_PAGES]; /* plus 1 */
+    uint8_t *bytes[VM_PAGES];  /* owned */
+};
+
+/* vm.c: pages of its memory, as they were when they were read first; nothing, where bytes is NULL */
+#define VM_RECENT_PAGES 24u
+
+struct vm_recent {
+    uint64_t starts[VM_RECENT_PAGES]; /* plus 1 */
     uint8_t (*bytes)[VM_PAGE_BYTES];
 };
 
@@ -205,6 +213,7 @@ struct vm {
     struct vm_span in_place[VM_RANGES];
     struct vm_exported_table exported[VM_EXPORTS];
     struct vm_pages pages;
+    struct vm_recent recent;
     struct vm_flags flags;
     atomic_uint digits; /* VM_DIGITS_...: what a stream's digits begin at */
     struct code_heaps heaps;
@@ -226,6 +235,12 @@ struct vm {
  * with it: no memory is asked for.
  */
 void vm_init(struct vm *vm, const struct vm_library *library);
+
+/*
+ * From now on what is read is read in pages, each once, until this is called again: what is there is looked at closely,
+ * and may be some ms old.  Not of the own process.
+ */
+void vm_remember(struct vm *vm, bool is_on);
 
 /* Has know() been called for this part?  Call it if not. */
 void vm_once(struct vm *vm, struct vm_once *once, void (*know)(struct vm *vm));

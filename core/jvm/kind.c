@@ -1,6 +1,7 @@
 #include "core/jvm/kind.h"
 
 #include "core/jvm/elf_file.h"
+#include "core/jvm/maps.h"
 
 #include <fcntl.h>
 
@@ -47,9 +48,11 @@ int jvm_kind_find(pid_t pid, struct jvm_kind *kind)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    char buffer[JVM_MAPS_BUFFER];
     FILE *maps = fopen(path, "re");
     if (maps == NULL)
         return -1;
+    setvbuf(maps, buffer, _IOFBF, sizeof buffer);
     jvm_kind_read(maps, kind);
     fclose(maps);
     snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);

@@ -96,8 +96,8 @@ static char *slurp(const char *path)
     ssize_t got = 1;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && got > 0 && room < MAPS_BYTES_MAX) {
-        if (room - n < 65536) {
-            room += (size_t)256 * 1024;
+        if (room - n < 2 * JVM_MAPS_BUFFER) {
+            room = room == 0 ? 12 * JVM_MAPS_BUFFER : 2 * room;
             text = xrealloc(text, room);
         }
         got = read(fd, text + n, room - n - 1);
@@ -145,7 +145,7 @@ int jvm_mapped_find(pid_t pid, const char *part, struct jvm_mapped *mapped)
 
 int jvm_mapped_next(pid_t pid, const char *part, uint64_t from, struct jvm_mapped *mapped)
 {
-    char name[40], flags[5], *line = NULL;
+    char name[40], flags[5], *line = NULL, buffer[JVM_MAPS_BUFFER];
     size_t size = 0, n_path;
     ssize_t n;
     int found = 0;
@@ -153,8 +153,10 @@ int jvm_mapped_next(pid_t pid, const char *part, uint64_t from, struct jvm_mappe
     FILE *maps = fopen(name, "re");
     if (maps == NULL)
         return -1;
+    setvbuf(maps, buffer, _IOFBF, sizeof buffer);
     while (found == 0 && (n = getline(&line, &size, maps)) > 0) {
-        if (!read_line(line, (size_t)n - (line[n - 1] == '\n'), &mapped->mapping, flags, &n_path) ||
+        if (strstr(line, part) == NULL ||
+            !read_line(line, (size_t)n - (line[n - 1] == '\n'), &mapped->mapping, flags, &n_path) ||
             mapped->mapping.start < from || mapped->mapping.path[0] != '/' || n_path >= sizeof mapped->path)
             continue;
         snprintf(mapped->path, sizeof mapped->path, "%.*s", (int)n_path, mapped->mapping.path);

@@ -5,6 +5,8 @@
 #include "core/base/map.h"
 #include "core/jvm/jvm_root.h"
 
+#define JVM_MAPS_BUFFER 4096 /* the kernel writes so much of /proc/PID/maps at once; stdio would ask for a quarter */
+
 struct jvm_mapping {
     uint64_t start, end;
     uint64_t offset;  /* in the file */

@@ -8,12 +8,13 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
-#define ROUNDS     3 /* if these agree that it can be true; else more */
-#define WORK_NS    UINT64_C(500000)
-#define PERIOD_NS  UINT64_C(125000) /* more than one with a stack takes in a virtual machine whose host is busy */
-#define LEAST_NS   UINT64_C(500)    /* of an interrupt that writes a record */
-#define STACK_MAX  32768u           /* more of a stack is not tried: */
-#define RING_STACK (16 * STACK_MAX) /* for ten samples; users may have this much */
+#define ROUNDS      3                /* if these agree that it can be true; else more */
+#define PERIODS     4                /* of a round */
+#define PERIOD_NS   UINT64_C(125000) /* more than one with a stack takes in a virtual machine whose host is busy */
+#define NO_STACK_NS UINT64_C(50000)  /* and the period of those without */
+#define LEAST_NS    UINT64_C(500)    /* of an interrupt that writes a record */
+#define STACK_MAX   32768u           /* more of a stack is not tried: */
+#define RING_STACK  (16 * STACK_MAX) /* for ten samples; users may have this much */
 
 /* Returns the thread's time that it took. */
 static uint64_t work(uint64_t n)
@@ -25,6 +26,11 @@ static uint64_t work(uint64_t n)
     return clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
 }
 
+static uint64_t period_of(uint32_t stack_bytes)
+{
+    return stack_bytes > 0 ? PERIOD_NS : NO_STACK_NS;
+}
+
 static int open_clock(uint32_t stack_bytes)
 {
     struct perf_event_attr attr;
@@ -32,7 +38,7 @@ static int open_clock(uint32_t stack_bytes)
     attr.size = sizeof attr;
     attr.type = PERF_TYPE_SOFTWARE;
     attr.config = PERF_COUNT_SW_CPU_CLOCK;
-    attr.sample_period = PERIOD_NS;
+    attr.sample_period = period_of(stack_bytes);
     attr.disabled = 1;
     attr.sample_type = KERNEL_IP_SAMPLE_TYPE;
     attr.sample_regs_user = KERNEL_IP_SAMPLE_REGISTERS;
@@ -138,7 +144,7 @@ uint64_t kernel_sample_cost_ns(uint32_t stack_bytes, bool *is_measured)
     struct clock_ring clock;
     uint64_t n = 20000, once_ns = work(n), ns = 0;
     bool is_open = open_ring(&clock, stack_bytes);
-    n = once_ns == 0 ? n : n * WORK_NS / once_ns;
+    n = once_ns == 0 ? n : n * PERIODS * period_of(stack_bytes) / once_ns;
     for (size_t i = 0; i < IP_SAMPLE_COST_ROUNDS && ns == 0 && is_open; i++) {
         rounds[i].plain_ns = work(n);
         work_with_samples(n, stack_bytes > 0, &clock, &rounds[i]);

@@ -119,6 +119,8 @@ int kernel_record_decode(const uint8_t *record, size_t n, unsigned format, struc
     cursor_u16le(&header);
     if (n < HEADER_BYTES + SAMPLE_ID_BYTES)
         return -1;
+    if ((format & KERNEL_NAMES_ONLY) != 0 && type != PERF_RECORD_COMM)
+        return 0;
     memset(event, 0, sizeof *event);
     struct cursor id = cursor_over(record + n - SAMPLE_ID_BYTES, SAMPLE_ID_BYTES);
     struct cursor body = cursor_over(record + HEADER_BYTES, n - HEADER_BYTES - SAMPLE_ID_BYTES);

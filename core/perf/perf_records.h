@@ -87,7 +87,12 @@ struct kernel_values {
 bool kernel_values(const struct kernel_stack *stack, struct kernel_values *values);
 
 /* What a ring's samples have, if they have more than page faults' and IP samples': or-ed. */
-enum kernel_format { KERNEL_WITH_STACK = 1, KERNEL_WITH_VALUES = 2, KERNEL_WITH_PERIOD = 4 };
+enum kernel_format {
+    KERNEL_WITH_STACK = 1,
+    KERNEL_WITH_VALUES = 2,
+    KERNEL_WITH_PERIOD = 4,
+    KERNEL_NAMES_ONLY = 8 /* other records are of no interest */
+};
 
 /*
  * Decode one record of n bytes, its header included.  format: enum kernel_format.  Returns 1; 0 for a kind of record

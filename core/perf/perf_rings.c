@@ -141,7 +141,7 @@ static void read_names(struct perf_rings *rings)
         const struct perf_ring *ring = &rings->rings[i];
         uint64_t tail = ring->page == NULL ? 0 : ring->page->data_tail, n_bad = 0;
         if (ring->page != NULL)
-            perf_records_walk((const uint8_t *)ring->page + sysconf(_SC_PAGESIZE), rings->ring_bytes, rings->format,
+            perf_records_walk((const uint8_t *)ring->page + sysconf(_SC_PAGESIZE), rings->ring_bytes, KERNEL_NAMES_ONLY,
                               &tail, ring->head, rings->copy, &n_bad, take_name, rings);
     }
 }

@@ -5,6 +5,7 @@
 #include "core/pmu/perf_open.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -16,11 +17,11 @@
 #define RING_BYTES (256 * 1024)
 
 /*
- * Samples with stacks need more; the reader is woken at 128 KB, too.  The limit of what a user may pin is for the rings
- * of all CPUs together; root has none.
+ * Samples with stacks need more; a user's reader is woken at 128 KB, too.  The limit of what a user may pin is for the
+ * rings of all CPUs together; root has none, but each page costs half a microsecond.
  */
-#define STACK_RING_BYTES      (512 * 1024)
-#define STACK_RING_BYTES_ROOT (4 * 1024 * 1024)
+#define STACK_RING_BYTES_ROOT (2 * 1024 * 1024)
+#define MANY_HZ               200 /* for which rings are twice as large */
 #define SCANS_MAX             16
 #define CPU_MAX               4096
 
@@ -35,8 +36,10 @@ static void raise_file_limit(void)
 
 static void add_cpus(struct perf_rings *rings, unsigned long first, unsigned long last)
 {
-    for (unsigned long cpu = first; cpu <= last && rings->n_rings < CPU_MAX; cpu++)
+    for (unsigned long cpu = first; cpu <= last && rings->n_rings < CPU_MAX; cpu++) {
+        rings->rings = xreallocarray(rings->rings, rings->n_rings + 1, sizeof *rings->rings);
         rings->rings[rings->n_rings++] = (struct perf_ring){ .cpu = (uint32_t)cpu, .fd = -1 };
+    }
 }
 
 /* Where /sys is not mounted, as in a chroot: a line "cpu3 ..." for each CPU that is online. */
@@ -62,7 +65,6 @@ static int list_cpus(struct perf_rings *rings)
             line[0] = '\0';
         fclose(in);
     }
-    rings->rings = xcalloc(CPU_MAX, sizeof *rings->rings);
     while (*at >= '0' && *at <= '9') {
         unsigned long first = strtoul(at, &at, 10), last = first;
         if (*at == '-')
@@ -208,13 +210,11 @@ static void read_comm(pid_t pid, int32_t tid, char name[KERNEL_NAME_BYTES])
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/task/%d/comm", (int)pid, tid);
     memset(name, 0, KERNEL_NAME_BYTES);
-    FILE *in = fopen(path, "re");
-    if (in == NULL)
-        return;
-    size_t n = fread(name, 1, KERNEL_NAME_BYTES - 1, in);
-    name[n] = '\0';
-    name[strcspn(name, "\n")] = '\0';
-    fclose(in);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && read(fd, name, KERNEL_NAME_BYTES - 1) > 0)
+        name[strcspn(name, "\n")] = '\0';
+    if (fd >= 0)
+        close(fd);
 }
 
 /* Returns 0 (also when it has ended meanwhile), or -1. */
@@ -232,8 +232,8 @@ static int cover_thread(struct perf_rings *rings, int32_t tid, struct err *err)
     struct kernel_event found = { .kind = KERNEL_THREAD_FOUND, .pid = rings->pid, .tid = tid, .by_tid = tid };
     read_comm(rings->pid, tid, found.name);
     found.time_ns = rings->threads[owner].covered_ns = kernel_now_ns();
-    if (kernel_thread_cpu_ns(rings->pid, tid, &found.count) < 0)
-        found.count = KERNEL_UNKNOWN;
+    if (rings->options.stack_bytes > 0 || kernel_thread_cpu_ns(rings->pid, tid, &found.count) < 0)
+        found.count = KERNEL_UNKNOWN; /* who samples stacks does not ask */
     rings->state.n_threads_found++;
     perf_rings_keep(rings, &found);
     return 0;
@@ -320,7 +320,9 @@ int perf_rings_open(struct perf_rings **out, pid_t pid, const struct perf_rings_
     rings->inherit_children = options->with_children;
     rings->ring_bytes = RING_BYTES;
     if (options->stack_bytes > 0)
-        rings->ring_bytes = geteuid() == 0 ? STACK_RING_BYTES_ROOT : STACK_RING_BYTES;
+        rings->ring_bytes = geteuid() != 0                     ? STACK_RING_BYTES
+                            : options->ip_samples_hz > MANY_HZ ? 2 * STACK_RING_BYTES_ROOT
+                                                               : STACK_RING_BYTES_ROOT;
     rings->format = (options->stack_bytes > 0 ? (unsigned)KERNEL_WITH_STACK : 0) |
                     (options->trigger.n > 1 ? (unsigned)KERNEL_WITH_VALUES : 0) |
                     ((options->stack_bytes > 0 ? perf_attr_has_period(rings) : options->n_ip_events > 0)

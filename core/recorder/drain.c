@@ -15,10 +15,8 @@ void drain_init(struct drain *drain, struct session *session, struct threads *th
     memset(drain, 0, sizeof *drain);
     drain->session = session;
     drain->threads = threads;
-    drain->rings = xcalloc(session->n_rings, sizeof *drain->rings);
     drain->words = xreallocarray(NULL, session->ring_words, sizeof *drain->words);
     drain->methods = xmalloc(METHODS_PIECE_BYTES);
-    drain->tickets = xcalloc(TICKET_WORDS, sizeof *drain->tickets);
 }
 
 void drain_free(struct drain *drain)
@@ -84,6 +82,7 @@ uint64_t drain_snapshot(struct drain *drain)
     uint32_t n_seen = atomic_load(&drain->session->segment->n_rings_seen), n_taken = 0;
     drain->snapshot_ns = now_ns;
     drain->n_seen = n_seen < drain->session->memory.n_prepared ? n_seen : drain->session->memory.n_prepared;
+    xgrow_zeroed(drain->rings, drain->rings_room, drain->n_seen);
     for (uint32_t i = 0; i < drain->n_seen; i++) {
         struct ring *ring = session_ring(drain->session, i);
         struct drain_ring *mine = &drain->rings[i];
@@ -202,12 +201,20 @@ int drain_methods(struct drain *drain, struct trace_writer *writer, struct err *
 
 /* ---- records ---- */
 
+/* The word that has its bit. */
+static uint64_t *word_of(struct drain *drain, uint32_t ticket)
+{
+    if (drain->tickets == NULL)
+        drain->tickets = xcalloc(TICKET_WORDS, sizeof *drain->tickets);
+    return &drain->tickets[ticket / 64];
+}
+
 /* Whether a virtual thread may come or go by this record. */
-static bool follow(const struct drain *drain, uint64_t word)
+static bool follow(struct drain *drain, uint64_t word)
 {
     uint32_t ticket = ring_word_method(word);
     enum ring_kind kind = ring_word_kind(word);
-    uint64_t *tickets = &drain->tickets[ticket / 64], bit = UINT64_C(1) << ticket % 64;
+    uint64_t *tickets = word_of(drain, ticket), bit = UINT64_C(1) << ticket % 64;
     if (kind == RING_MOUNT && ticket != 0 && (*tickets & bit) == 0)
         return false;
     *tickets = kind == RING_UNMOUNT ? *tickets | bit : *tickets & ~bit;
@@ -222,7 +229,7 @@ static uint64_t size_of(const struct drain *drain, uint32_t i)
 }
 
 /* Look through the ring's words, up to a record that has to wait for those of another ring. */
-static void look_through(const struct drain *drain, uint32_t i, uint64_t tail, uint64_t mask)
+static void look_through(struct drain *drain, uint32_t i, uint64_t tail, uint64_t mask)
 {
     const uint64_t *words = session_words(drain->session, i);
     uint64_t record_words = 1 + (uint64_t)drain->session->n_counters;
@@ -322,7 +329,7 @@ static void end_waiting(struct drain *drain)
         uint64_t word = session_words(drain->session, i)[mine->ready & (size_of(drain, i) - 1)];
         uint32_t ticket = ring_word_method(word);
         if (mine->waited_at == mine->ready + 1)
-            drain->tickets[ticket / 64] |= UINT64_C(1) << ticket % 64;
+            *word_of(drain, ticket) |= UINT64_C(1) << ticket % 64;
         mine->waited_at = mine->ready + 1;
     }
 }

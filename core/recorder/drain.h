@@ -29,10 +29,11 @@ struct drain_ring {
 struct drain {
     struct session *session;                  /* borrowed */
     struct threads *threads;                  /* borrowed */
-    struct drain_ring *rings;                 /* owned, n_rings */
+    struct drain_ring *rings;                 /* owned, of those looked at so far */
+    uint32_t rings_room;                      /* for so many */
     uint64_t *words;                          /* owned: a copy of one ring's words, in one piece */
     uint8_t *methods;                         /* owned: a piece of the method log */
-    uint64_t *tickets;                        /* owned: a bit for each with which a virtual thread has left */
+    uint64_t *tickets;                        /* owned: a bit for each that a virtual thread has left; or NULL */
     uint32_t *value_methods;                  /* owned, by the id of a value: 1 more than its method; 0: it is none */
     uint32_t n_values;                        /* ids are below this */
     uint32_t n_told_values;                   /* so far */

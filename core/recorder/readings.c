@@ -98,12 +98,13 @@ void readings_init(struct readings *readings, const struct readings_plan *plan, 
     readings->threads = threads;
     readings->n_columns = counter_layout_columns(plan->layout);
     readings->highest_fd = highest_fd();
-    readings->handed = xcalloc(session->n_rings, sizeof *readings->handed);
+    if (readings->n_columns > 0)
+        readings->handed = xcalloc(session->n_rings, sizeof *readings->handed);
 }
 
 bool readings_are_active(const struct readings *readings)
 {
-    return readings->handed != NULL && readings->n_columns > 0;
+    return readings->handed != NULL;
 }
 
 static void release(struct readings_handed *handed, const struct counter_layout *layout)
@@ -116,7 +117,7 @@ static void release(struct readings_handed *handed, const struct counter_layout 
 
 void readings_close(struct readings *readings)
 {
-    for (uint32_t i = 0; readings->handed != NULL && i < readings->session->n_rings; i++)
+    for (uint32_t i = 0; readings_are_active(readings) && i < readings->session->n_rings; i++)
         release(&readings->handed[i], readings->plan.layout);
     for (uint32_t i = 0; i < readings->n_all; i++) {
         if (readings->all[i] != NULL)

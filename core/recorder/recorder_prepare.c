@@ -1,6 +1,7 @@
 #include "core/recorder/recorder_state.h"
 
 #include "core/base/stop_signals.h"
+#include "core/base/xalloc.h"
 #include "core/perf/perf_rings.h"
 #include "core/jvm/flags.h"
 #include "core/jvm/cgroup.h"
@@ -15,7 +16,8 @@
 #define RECORDER_NICENESS (-10)
 #define CHANGE_ROUND_MS   100
 #define MB_FOR_CPU_S      20.0 /* of a trace, for a second of the program's CPU time: 8 and 48 in two programs */
-#define WORTH_TELLING     1000 /* ms: what is over sooner needs no forecast */
+#define HEAP_BYTES        ((size_t)1536 * 1024) /* that a recording of 10 s and its report need */
+#define WORTH_TELLING     1000                  /* ms: what is over sooner needs no forecast */
 
 /*
  * The recorder works in short bursts, and what it comes too late for is lost: where it may (as root), it goes before
@@ -154,6 +156,7 @@ static int open_session(struct recorder *r, struct err *err)
     free(config);
     if (rc < 0)
         return -1;
+    xalloc_warm(HEAP_BYTES);
     drain_init(&r->drain, &r->session, r->now.threads);
     r->ip_samples.code.fd = metadata_wants_code(r->now.plan) ? r->session.code_fd : -1;
     r->ip_samples.maps.is_emulated = r->now.plan->simulation != NULL;

@@ -100,10 +100,8 @@ static uint32_t block_of(struct sample_profile *profile, uint64_t time_ns)
     while (since_ns / profile->block_ns >= SAMPLE_BLOCKS)
         join_all(profile);
     uint32_t block = (uint32_t)(since_ns / profile->block_ns);
-    if (block >= profile->n_blocks) {
+    if (block >= profile->n_blocks)
         profile->n_blocks = block + 1;
-        profile->t_limit = distribution_t_limit(0.05, block);
-    }
     return block;
 }
 
@@ -223,6 +221,17 @@ static double sum_of(const uint64_t *blocks, uint32_t n)
     return sum;
 }
 
+/* Of 95 % intervals from so many blocks: the same for all rows, and a few hundred logarithms. */
+static double limit_of(uint32_t n_blocks)
+{
+    static _Thread_local uint32_t n;
+    static _Thread_local double limit;
+    if (n != n_blocks)
+        limit = distribution_t_limit(0.05, n_blocks - 1.0);
+    n = n_blocks;
+    return limit;
+}
+
 static struct sample_ratio ratio_of(const struct sample_profile *profile, const uint64_t *some, const uint64_t *all)
 {
     uint32_t n = profile->n_blocks;
@@ -234,7 +243,7 @@ static struct sample_ratio ratio_of(const struct sample_profile *profile, const 
         double difference = (double)some[i] - ratio.value * (double)all[i];
         squares += difference * difference;
     }
-    ratio.error = sqrt(n / (n - 1.0) * squares) / x * profile->t_limit;
+    ratio.error = sqrt(n / (n - 1.0) * squares) / x * limit_of(n);
     return ratio;
 }
 

@@ -76,7 +76,6 @@ struct sample_row {
 struct sample_profile {
     uint64_t first_ns, block_ns;
     uint32_t n_blocks;     /* that have begun */
-    double t_limit;        /* of 95 % intervals from so many: the same for all rows */
     struct sample_sum all; /* of all groups, but for what others than the application wait */
     struct sample_row groups[SAMPLE_GROUPS];
     uint32_t rest;                           /* the group of threads of the application that are in no row; 0: none */
