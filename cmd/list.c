@@ -15,6 +15,7 @@
 
 #include "core/pmu/layout.h"
 #include "core/pmu/selftest.h"
+#include "core/pmu/topdown.h"
 
 #include <fnmatch.h>
 
@@ -51,6 +52,17 @@ static void print_default(struct arena *arena)
         printf("  probes cannot read them: %s\n", err.text);
 }
 
+static void print_topdown(struct arena *arena)
+{
+    const char *whose;
+    struct err why = { "" };
+    const char *events = topdown_expand(TOPDOWN_ALIAS, NULL, arena, &whose, &why);
+    if (events == NULL)
+        printf("  %.*s\n", (int)strcspn(why.text, "\n"), why.text);
+    else
+        printf("  '" TOPDOWN_ALIAS "' stands for the events of %s: %s\n", whose, events);
+}
+
 static void print_pmu(struct arena *arena)
 {
     static const char *const names[] = { "cycles", "instructions" };
@@ -70,6 +82,7 @@ static void print_pmu(struct arena *arena)
     printf("PMU: %s; %" PRIu32 "%s events fit into one group\n", pmu[0] != '\0' ? pmu : "unknown to libpfm4", n,
            n == COUNTERS_GROUP_MAX ? " or more" : "");
     print_default(arena);
+    print_topdown(arena);
 }
 
 /* Test the events that match; the others' why becomes NULL. */

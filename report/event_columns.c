@@ -1,5 +1,6 @@
 #include "report/event_columns.h"
 
+#include "core/pmu/topdown.h"
 #include "core/trace/recording_info.h"
 
 static struct event_column *find_column(struct event_column *columns, size_t n, const struct trace_counter *counter)
@@ -62,6 +63,15 @@ static void judge_silent(const struct trace_reader *reader, const struct calltre
             columns[i].why = "it was 0 in mmprof's test loop and in the whole recording";
 }
 
+static bool is_of_slots(const struct trace_reader *reader, const struct event_column *column)
+{
+    const struct topdown_cpu *cpu = topdown_named(info_text(reader, INFO_COUNTERS_TOPDOWN));
+    bool is = false;
+    for (enum topdown_part part = 0; cpu != NULL && part < TOPDOWN_PARTS; part++)
+        is = is || topdown_uses(cpu, part, column->name);
+    return is && column->role == EVENT_MISSES && strcmp(column->heading, column->name) == 0;
+}
+
 size_t event_columns(const struct trace_reader *reader, const struct calltree *tree, struct event_column *columns)
 {
     size_t n = 0;
@@ -78,6 +88,8 @@ size_t event_columns(const struct trace_reader *reader, const struct calltree *t
             column = &columns[n];
             *column = (struct event_column){ .name = counter->name, .why = counter->why };
             column->role = event_role_of(counter->name, &column->heading);
+            if (is_of_slots(reader, column))
+                column->role = EVENT_SLOTS;
             tell_apart(columns, n++, column);
         }
         if (recorded >= 0)

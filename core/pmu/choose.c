@@ -1,6 +1,7 @@
 /* Which events a session measures: those asked for or a default set, as far as they work here. */
 #include "core/pmu/default_sets.h"
 #include "core/pmu/selftest.h"
+#include "core/pmu/topdown.h"
 
 /* Without any hardware event: the first two stay as columns of '-' that say why. */
 static const char default_derived[] = "cycles,instructions,task-clock,page-faults,context-switches";
@@ -68,6 +69,7 @@ static int choose_default(pid_t pid, struct arena *arena, struct counter_set *se
     const struct default_set *defaults = default_set_for(has_pmu(arena) ? events_pmu_name() : "");
     struct err ignored;
     set->n = 0;
+    set->topdown = NULL;
     for (size_t i = 0; defaults->events[i] != NULL && set->n < COUNTERS_EVENTS_MAX; i++)
         add_usable(defaults->events[i], pid, arena, set, i == 0 ? note : &ignored);
     if (set->n > 0) {
@@ -86,8 +88,10 @@ int selftest_choose(const char *list, pid_t pid, struct arena *arena, struct cou
     note->text[0] = '\0';
     if (list == NULL)
         return choose_default(pid, arena, set, note, err);
-    if (events_parse(list, arena, set, err) < 0)
+    const char *topdown, *all = topdown_expand(list, NULL, arena, &topdown, err);
+    if (all == NULL || events_parse(all, arena, set, err) < 0)
         return -1;
+    set->topdown = topdown;
     test_all(set, pid, true, arena);
     return 0;
 }

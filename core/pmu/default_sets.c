@@ -19,69 +19,31 @@
 #define ZEN_L2_D     "CORE_TO_L2_CACHEABLE_REQUEST_ACCESS_STATUS:LS_RD_BLK_C"
 #define ZEN_L2_I     "CORE_TO_L2_CACHEABLE_REQUEST_ACCESS_STATUS:IC_FILL_MISS"
 
+/* Between the two is the last level cache, where it can be counted. */
+#define ZEN_FIRST(L1_I)                                                                                            \
+    CORE_EVENTS, "L1-dcache-load-misses", "branch-misses", ZEN_L2_D, L1_I, "dTLB-load-misses", "iTLB-load-misses", \
+        ZEN_L2_I
+#define ZEN_LAST ZEN_L1_LOAD, ZEN_L1_STORE, NULL
+
 static const char *const zen1_pmus[] = { "amd64_fam17h_zen1", "amd64_fam17h", NULL };
-static const char *const zen1_events[] = {
-    CORE_EVENTS,
-    "L1-dcache-load-misses",
-    "branch-misses",
-    ZEN_L2_D,
-    "32_BYTE_INSTRUCTION_CACHE_MISSES|L1-icache-load-misses",
-    "dTLB-load-misses",
-    "iTLB-load-misses",
-    ZEN_L2_I,
-    ZEN_L1_LOAD,
-    ZEN_L1_STORE,
-    NULL,
-};
+static const char *const zen1_events[] = { ZEN_FIRST("32_BYTE_INSTRUCTION_CACHE_MISSES|L1-icache-load-misses"),
+                                           ZEN_LAST };
 
 static const char *const zen2_pmus[] = { "amd64_fam17h_zen2", NULL };
-static const char *const zen2_events[] = {
-    CORE_EVENTS,
-    "L1-dcache-load-misses",
-    "branch-misses",
-    ZEN_L2_D,
-    "L1-icache-load-misses",
-    "dTLB-load-misses",
-    "iTLB-load-misses",
-    ZEN_L2_I,
-    "DATA_CACHE_REFILLS_FROM_SYSTEM:LS_MABRESP_LCL_DRAM:LS_MABRESP_RMT_DRAM",
-    ZEN_L1_LOAD,
-    ZEN_L1_STORE,
-    NULL,
-};
+static const char *const zen2_events[] = { ZEN_FIRST("L1-icache-load-misses"),
+                                           "DATA_CACHE_REFILLS_FROM_SYSTEM:LS_MABRESP_LCL_DRAM:LS_MABRESP_RMT_DRAM",
+                                           ZEN_LAST };
 
 /* Since Zen 3 the generic L1-icache-load-misses is an event that AMD no longer documents. */
+#define ZEN3_L1_I "IC_TAG_HIT_MISS:IC_MISS|L1-icache-load-misses"
+
 static const char *const zen3_pmus[] = { "amd64_fam19h_zen3", NULL };
-static const char *const zen3_events[] = {
-    CORE_EVENTS,
-    "L1-dcache-load-misses",
-    "branch-misses",
-    ZEN_L2_D,
-    "IC_TAG_HIT_MISS:IC_MISS|L1-icache-load-misses",
-    "dTLB-load-misses",
-    "iTLB-load-misses",
-    ZEN_L2_I,
-    "DEMAND_DATA_CACHE_FILLS_FROM_SYSTEM:MEM_IO_LCL:MEM_IO_RMT",
-    ZEN_L1_LOAD,
-    ZEN_L1_STORE,
-    NULL,
-};
+static const char *const zen3_events[] = { ZEN_FIRST(ZEN3_L1_I),
+                                           "DEMAND_DATA_CACHE_FILLS_FROM_SYSTEM:MEM_IO_LCL:MEM_IO_RMT", ZEN_LAST };
 
 static const char *const zen4_pmus[] = { "amd64_fam19h_zen4", NULL };
-static const char *const zen4_events[] = {
-    CORE_EVENTS,
-    "L1-dcache-load-misses",
-    "branch-misses",
-    ZEN_L2_D,
-    "IC_TAG_HIT_MISS:IC_MISS|L1-icache-load-misses",
-    "dTLB-load-misses",
-    "iTLB-load-misses",
-    ZEN_L2_I,
-    "DEMAND_DATA_CACHE_FILLS_FROM_SYSTEM:DRAM_IO_NEAR:DRAM_IO_FAR",
-    ZEN_L1_LOAD,
-    ZEN_L1_STORE,
-    NULL,
-};
+static const char *const zen4_events[] = { ZEN_FIRST(ZEN3_L1_I),
+                                           "DEMAND_DATA_CACHE_FILLS_FROM_SYSTEM:DRAM_IO_NEAR:DRAM_IO_FAR", ZEN_LAST };
 
 /* ---- Intel ---- */
 
@@ -90,44 +52,20 @@ static const char *const zen4_events[] = {
  * misses are told apart, and cannot be counted as one: loads and requests for ownership, which are stores.  Those that
  * reach it at all missed L1.
  */
-#define INTEL_L2_LOAD  "L2_RQSTS:DEMAND_DATA_RD_MISS"
-#define INTEL_L2_STORE "L2_RQSTS:RFO_MISS"
-#define INTEL_L1_STORE "L2_RQSTS:ALL_RFO"
+#define INTEL_EVENTS(RETIRED_LOADS)                                                                     \
+    {                                                                                                   \
+        CORE_EVENTS, "L1-dcache-load-misses", "branch-misses", "L2_RQSTS:DEMAND_DATA_RD_MISS",          \
+            "L1-icache-load-misses", "dTLB-load-misses", "LLC-load-misses|" RETIRED_LOADS ":L3_MISS",   \
+            "iTLB-load-misses", "L2_RQSTS:CODE_RD_MISS", "L2_RQSTS:RFO_MISS", RETIRED_LOADS ":L1_MISS", \
+            "L2_RQSTS:ALL_RFO", NULL                                                                    \
+    }
 
 static const char *const haswell_pmus[] = { "hsw", "hsw_ep", "bdw", "bdw_ep", NULL };
-static const char *const haswell_events[] = {
-    CORE_EVENTS,
-    "L1-dcache-load-misses",
-    "branch-misses",
-    INTEL_L2_LOAD,
-    "L1-icache-load-misses",
-    "dTLB-load-misses",
-    "LLC-load-misses|MEM_LOAD_UOPS_RETIRED:L3_MISS",
-    "iTLB-load-misses",
-    "L2_RQSTS:CODE_RD_MISS",
-    INTEL_L2_STORE,
-    "MEM_LOAD_UOPS_RETIRED:L1_MISS",
-    INTEL_L1_STORE,
-    NULL,
-};
+static const char *const haswell_events[] = INTEL_EVENTS("MEM_LOAD_UOPS_RETIRED");
 
 /* The generic LLC-load-misses needs an extra register, which a hypervisor may hide; retired loads do not. */
 static const char *const skylake_pmus[] = { "skl", "skx", "clx", "icl", "icx", "spr", NULL };
-static const char *const skylake_events[] = {
-    CORE_EVENTS,
-    "L1-dcache-load-misses",
-    "branch-misses",
-    INTEL_L2_LOAD,
-    "L1-icache-load-misses",
-    "dTLB-load-misses",
-    "LLC-load-misses|MEM_LOAD_RETIRED:L3_MISS",
-    "iTLB-load-misses",
-    "L2_RQSTS:CODE_RD_MISS",
-    INTEL_L2_STORE,
-    "MEM_LOAD_RETIRED:L1_MISS",
-    INTEL_L1_STORE,
-    NULL,
-};
+static const char *const skylake_events[] = INTEL_EVENTS("MEM_LOAD_RETIRED");
 
 /* ---- Arm ---- */
 

@@ -9,6 +9,7 @@ enum event_role {
     EVENT_CYCLES,
     EVENT_INSTRUCTIONS,
     EVENT_MISSES, /* any other hardware event: a rate per 1,000 instructions */
+    EVENT_SLOTS,  /* in a trace with top-down columns, an event of theirs: a total */
     EVENT_COUNT,  /* a software event of the kernel: a total */
     EVENT_FAULTS, /* derived from the kernel's events; so are the next two */
     EVENT_SWITCHES,

@@ -229,6 +229,7 @@ typedef int encode_fn(const char *name, struct arena *arena, struct counter_spec
 static int parse(const char *list, encode_fn *encode_one, struct arena *arena, struct counter_set *set, struct err *err)
 {
     set->n = 0;
+    set->topdown = NULL;
     for (const char *at = list;;) {
         size_t n = first_length(at), n_word = n, skip = 0;
         while (skip < n && isspace((unsigned char)at[skip]))

@@ -41,6 +41,7 @@ static inline bool counter_is_read(const struct counter_spec *spec)
 struct counter_set {
     struct counter_spec specs[COUNTERS_EVENTS_MAX];
     size_t n;
+    const char *topdown; /* the row of formulas (topdown.h) for which they were chosen, or NULL */
 };
 
 /*

@@ -2,7 +2,7 @@
  * A thread's simulated counters, which a simulator keeps: core/emu/run opens and reads them, where it is linked.
  *
  * An event's code has the type COUNTERS_SIMULATED; config is a set of bits, one for each count of enum sim_count that
- * belongs to it: the event is their sum.  SIMULATED_CYCLES alone is the sum of all costs.
+ * belongs to it: the event is their sum.  With SIMULATED_CYCLES it is the sum of their costs; alone, that of all.
  *
  * With windows there are two groups, whose times are not ns but instructions: the first has all instructions, and
  * counts all the time; the second has the events, and counts in windows.

@@ -1,8 +1,12 @@
 #include "core/pmu/simulated.h"
 
+#include "core/pmu/topdown.h"
 #include "core/wire/sim_counts.h"
 
 #define BIT(count) (UINT64_C(1) << (count))
+#define DATA_MISSES                                                                                              \
+    (BIT(SIM_L1D_LOAD_MISSES) | BIT(SIM_L1D_STORE_MISSES) | BIT(SIM_L2_LOAD_MISSES) | BIT(SIM_L2_STORE_MISSES) | \
+     BIT(SIM_DTLB_MISSES) | BIT(SIM_TLB2_HITS))
 
 /* The default ones: thesis Table 3.1. */
 const struct simulated_event simulated_events[] = {
@@ -29,6 +33,14 @@ const struct simulated_event simulated_events[] = {
     { "memory-writes", "dirty lines that left L2", BIT(SIM_MEMORY_WRITES), false },
     { "TLB2-hits", "pages that the first TLB did not have and the second had", BIT(SIM_TLB2_HITS), false },
     { "branches", "branches: conditional, indirect, returns", BIT(SIM_BRANCHES), false },
+    { "instruction-cycles", "of the costs, those of instructions without misses",
+      SIMULATED_CYCLES | BIT(SIM_INSTRUCTIONS), false },
+    { "mispredict-cycles", "of the costs, those of mispredicted branches", SIMULATED_CYCLES | BIT(SIM_BRANCH_MISSES),
+      false },
+    { "frontend-cycles", "of the costs, those of misses of code",
+      SIMULATED_CYCLES | BIT(SIM_L1I_MISSES) | BIT(SIM_L2_CODE_MISSES) | BIT(SIM_ITLB_MISSES), false },
+    { "memory-cycles", "of the costs, those of misses of data, and of TLB2-hits", SIMULATED_CYCLES | DATA_MISSES,
+      false },
     { NULL, NULL, 0, false },
 };
 
@@ -120,7 +132,10 @@ int simulated_choose(const char *list, struct arena *arena, struct counter_set *
                      struct err *err)
 {
     set->n = 0;
+    set->topdown = NULL;
     *layout = (struct counter_layout){ .n_groups = 0 };
+    if (list != NULL)
+        list = topdown_expand(list, "simulated", arena, &set->topdown, err);
     return add_all(list, arena, set, err) < 0 ? -1 : lay_out(set, layout, err);
 }
 

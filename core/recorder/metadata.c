@@ -172,6 +172,9 @@ static int write_silent(struct trace_writer *writer, const struct counter_set *e
 static int write_counting(struct trace_writer *writer, const struct recorder_plan *plan, struct err *err)
 {
     static const char *const reads[] = { "user", "syscall", "none" };
+    if (plan->events != NULL && plan->events->topdown != NULL &&
+        info_write_text(writer, INFO_COUNTERS_TOPDOWN, plan->events->topdown, err) < 0)
+        return -1;
     if (plan->layout == NULL || plan->layout->n_groups == 0)
         return 0;
     if (info_write_count(writer, INFO_COUNTERS_GROUPS, plan->layout->n_groups, err) < 0 ||

@@ -71,6 +71,7 @@ static const struct info_row rows[INFO_N_KEYS] = {
     [INFO_COUNTERS_SILENT] = { "counters.silent", "", "events that stayed 0 in the self-test", { ONE_TEXT }, OF_ALL },
     [INFO_COUNTERS_REFUSED] = { "counters.refused", "", "why the process could not open its counters",
         { ONE_TEXT }, OF_ALL },
+    [INFO_COUNTERS_TOPDOWN] = { "counters.topdown", "", "whose top-down formulas apply", { ONE_TEXT }, OF_ALL },
     [INFO_SIMULATED] = { "simulated", "", "the processor model", { ONE_TEXT }, OF_ALL },
     [INFO_SIMULATED_MODEL] = { "simulated.model", "", "its parameters", { ONE_TEXT }, OF_ALL },
     [INFO_SIMULATED_WINDOW] = { "simulated.window", "", "the windows of the execution that are simulated",

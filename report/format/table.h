@@ -101,7 +101,7 @@ struct table_metadata {
 #define TABLE_COLUMNS_MAX  480
 #define TABLE_METADATA_MAX 48
 #define TABLE_NOTES_MAX    64
-#define TABLE_DETAILS_MAX  3
+#define TABLE_DETAILS_MAX  4
 
 struct table {
     struct arena *arena; /* borrowed */

@@ -16,7 +16,7 @@ bool report_is_tiny(const struct making *making, const struct values *v)
 bool report_is_hardware(const struct event_column *event)
 {
     return event->role == EVENT_CYCLES || event->role == EVENT_INSTRUCTIONS || event->role == EVENT_MISSES ||
-           event->role == EVENT_COUNT;
+           event->role == EVENT_SLOTS || event->role == EVENT_COUNT;
 }
 
 static bool was_asked(const struct making *making, enum event_role role)
@@ -37,7 +37,7 @@ static bool faults_are_measured(const struct making *making)
 }
 
 /* In text that gets too wide, in this order. */
-enum { DETAIL_PROBES = 1, DETAIL_WAITS = REPORT_DETAILS_WIDE, DETAIL_RATES };
+enum { DETAIL_PROBES = 1, DETAIL_WAITS = REPORT_DETAILS_WIDE, DETAIL_RATES, DETAIL_SLOTS };
 
 /* What a column depends on. */
 enum {
@@ -132,6 +132,38 @@ static void add_rate_columns(const struct making *making)
     }
 }
 
+static const char *const part_headings[TOPDOWN_PARTS] = { "Retiring (%)",    "Bad spec. (%)", "Front end (%)",
+                                                          "Back end (%)",    "Memory (%)",    "Core (%)",
+                                                          "Other thread (%)" };
+
+static const char *part_key(const struct making *making, enum topdown_part part)
+{
+    return arena_printf(making->source->arena, "%s_share", topdown_part_names[part]);
+}
+
+static bool has_part(const struct making *making, enum topdown_part part)
+{
+    return making->topdown != NULL &&
+           (part != TOPDOWN_OTHER_THREAD || making->topdown->formulas[TOPDOWN_OTHER_THREAD] != NULL);
+}
+
+static void add_part_columns(const struct making *making)
+{
+    bool is_estimate = report_samples_sets(making->source);
+    for (enum topdown_part part = 0; part < TOPDOWN_PARTS; part++) {
+        const struct table_column column = { part_key(making, part),
+                                             arena_printf(making->source->arena, "%s%s", is_estimate ? "~" : "",
+                                                          part_headings[part]),
+                                             TABLE_SHARE,
+                                             LINE(parts[part]),
+                                             .not_in_text = !making->has_hardware,
+                                             .detail = DETAIL_SLOTS,
+                                             .is_told = true };
+        if (has_part(making, part))
+            table_columns(making->table, &column, 1, 0);
+    }
+}
+
 /* Two columns: the ends of an interval. */
 static void add_ends(const struct making *making, const char *key, enum table_unit unit, struct column_field low,
                      struct column_field high)
@@ -148,10 +180,18 @@ static void add_ends(const struct making *making, const char *key, enum table_un
     (struct column_field) FIELD_FROM(struct report_line, member[0]), \
         (struct column_field)FIELD_FROM(struct report_line, member[1])
 
+static void add_part_ends(const struct making *making)
+{
+    for (size_t i = 0; i < TOPDOWN_PARTS; i++)
+        if (has_part(making, (enum topdown_part)i))
+            add_ends(making, part_key(making, (enum topdown_part)i), TABLE_SHARE, ENDS(parts_ends[i]));
+}
+
 /* Groups that take turns: the intervals of what else are numbers. */
 static void add_interval_columns(const struct making *making)
 {
     add_ends(making, "cpi", TABLE_RATIO, ENDS(cpi_ends));
+    add_part_ends(making);
     for (size_t i = 0; i < making->n_events; i++) {
         const struct event_column *event = &making->events[i];
         const struct table_column scaling = { arena_printf(making->source->arena, "%s_scaling", event->name), "scaling",
@@ -198,8 +238,10 @@ void report_columns(struct making *making)
     t->details[DETAIL_PROBES - 1] = "How long each was recorded, and why others have no probes";
     t->details[DETAIL_WAITS - 1] = "Time off the CPU, page faults, context switches and bytes allocated";
     t->details[DETAIL_RATES - 1] = "Per 1,000 instructions";
+    t->details[DETAIL_SLOTS - 1] = "Top-down: what the processor's slots were used for or lost to";
     TABLE_COLUMNS(t, before_events, conditions);
     add_rate_columns(making);
+    add_part_columns(making);
     TABLE_COLUMNS(t, after_rates, conditions);
     add_raw_columns(making);
     TABLE_COLUMNS(t, after_events, conditions);
@@ -324,6 +366,16 @@ static void know(const struct making *making, struct row_id id, struct known_val
     known->counted = report_counted(making, id);
 }
 
+static void fill_parts(const struct making *making, const struct known_value *known, struct report_line *line)
+{
+    for (enum topdown_part part = 0; making->topdown != NULL && part < TOPDOWN_PARTS; part++) {
+        double half, value = report_topdown(making, part, known->estimates, &half);
+        line->parts[part] = rate_cell(making, value, half, TABLE_SHARE);
+        if (making->take_turns)
+            interval_cells(value, half, line->parts_ends[part]);
+    }
+}
+
 static void fill_events(struct making *making, const struct values *v, struct report_line *line)
 {
     struct known_value known;
@@ -343,6 +395,7 @@ static void fill_events(struct making *making, const struct values *v, struct re
                           ((making->take_turns || making->origins[i].trace > 0) && making->events[i].n_recorded > 0 &&
                            e->share == 0);
         }
+    fill_parts(making, &known, line);
     struct arena *arena = making->source->arena;
     if (are_too_few && !report_is_tiny(making, v))
         making->too_few = making->too_few == NULL ? v->label : arena_printf(arena, "%s, %s", making->too_few, v->label);

@@ -2,6 +2,7 @@
 #ifndef REPORT_VIEW_REPORT_INTERNAL_H
 #define REPORT_VIEW_REPORT_INTERNAL_H
 
+#include "core/pmu/topdown.h"
 #include "phases/tree/calltree.h"
 #include "report/estimates.h"
 #include "report/view/phase_report.h"
@@ -44,6 +45,7 @@ struct report_line {
     /* Of groups that take turns. */
     struct table_cell cpi_ends[2], rates_ends[EVENT_COLUMNS_MAX][2], raw_ends[EVENT_COLUMNS_MAX][2];
     struct table_cell scaling[EVENT_COLUMNS_MAX];
+    struct table_cell parts[TOPDOWN_PARTS], parts_ends[TOPDOWN_PARTS][2];
 };
 
 /* Where an event of the report was measured. */
@@ -69,7 +71,8 @@ struct making {
     struct event_column events[EVENT_COLUMNS_MAX];    /* those of the report: of other traces, too */
     struct event_origin origins[EVENT_COLUMNS_MAX];
     size_t n_events;
-    struct making *others; /* of traces that are joined to this one; the arena's */
+    const struct topdown_cpu *topdown; /* whose formulas apply, or NULL */
+    struct making *others;             /* of traces that are joined to this one; the arena's */
     size_t n_others;
     bool take_turns;      /* groups of counters do, in some trace */
     bool shows_faults;    /* text has a column of them */
@@ -130,6 +133,13 @@ int report_join(struct making *making, const struct report_trace *others, size_t
 
 /* Add the columns. */
 void report_columns(struct making *making);
+
+/* A row's part of the slots, and in *half how far it may be off; both negative: not known.  estimates: by event. */
+double report_topdown(const struct making *making, enum topdown_part part, const struct event_estimate *estimates,
+                      double *half);
+
+/* Say by whose formulas, and why parts are missing. */
+void report_note_topdown(const struct making *making);
 
 /* Add a row; after_rule: with a rule before it. */
 void report_row(struct making *making, const struct values *v, bool after_rule);

@@ -57,7 +57,8 @@ static const char *turns_of(struct making *making, uint32_t group)
     const char *names = NULL;
     double running = 0, enabled = 0;
     for (size_t i = 0; i < making->basis.n_events; i++)
-        if (making->own[i].role == EVENT_MISSES && event_column_in(&making->own[i], group) >= 0)
+        if ((making->own[i].role == EVENT_MISSES || making->own[i].role == EVENT_SLOTS) &&
+            event_column_in(&making->own[i], group) >= 0)
             names =
                 names == NULL ? making->own[i].heading : arena_printf(arena, "%s, %s", names, making->own[i].heading);
     for (size_t p = 0; p < VM_PARTS; p++) {
@@ -409,6 +410,7 @@ void report_notes(struct making *making)
         table_doubt(making->table, full);
     note_shared_name(making);
     note_missing(making);
+    report_note_topdown(making);
     note_rest(making);
     report_losses(making->source, making->table);
 }

@@ -86,6 +86,7 @@ void report_find_events(struct making *making)
     making->basis = (struct estimates_basis){ making->own, n, making->instructions, &making->source->tree->groups };
     making->take_turns = making->has_counts && making->source->tree->groups.n > 1;
     making->n_events = n;
+    making->topdown = topdown_named(info_text(making->source->reader, INFO_COUNTERS_TOPDOWN));
     memcpy(making->events, making->own, sizeof making->events);
     for (size_t i = 0; i < n; i++)
         making->origins[i] = (struct event_origin){ 0, (uint8_t)i };

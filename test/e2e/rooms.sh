@@ -43,8 +43,8 @@ phases/compile     core/base
 report/format      core/base
 report             core/base core/hotspot core/pmu core/trace phases/samples phases/select phases/tree
 report             report/format symbolize
-report/view        core/base core/emu/memtrace core/emu/placement core/hotspot core/perf core/recorder core/trace
-report/view        phases/samples phases/select phases/tree report report/format symbolize
+report/view        core/base core/emu/memtrace core/emu/placement core/hotspot core/perf core/pmu core/recorder
+report/view        core/trace phases/samples phases/select phases/tree report report/format symbolize
 report/findings    core/base core/trace phases/samples phases/tree report report/format report/view symbolize
 report/jit         core/base core/hotspot report/format symbolize
 report/export      core/base core/pmu core/trace phases/tree report report/format symbolize

@@ -109,9 +109,29 @@ matches "the table says that rates are of samples" "$(cat "$SCRATCH/table")" \
 # ---- another model, events by name; where it is said that all this is simulated ----
 
 printf 'like javana\nl2.size 2M # twice\n' > "$SCRATCH/mine.model"
-record mine "--simulate=$SCRATCH/mine.model" -e instructions,L1-load-misses,L2-load-misses
+record mine "--simulate=$SCRATCH/mine.model" -e topdown,L1-load-misses,L2-load-misses
 between "a model of one's own: twice as many lines of 32 bytes" "$(count mine walk L1-load-misses)" 262144 264800
 between "and lines of 128 bytes in L2" "$(count mine walk L2-load-misses)" 65536 66300
+
+# The parts of method $1's cycles in per cent: memory, front end, and all.
+parts() {
+    tr -d '\r' < "$SCRATCH/mine.csv" | awk -F , -v label="Walks.$1" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        $2 == label { back = $at["backend_bound_share"]; front = $at["frontend_bound_share"]
+            all = back + front + $at["retiring_share"] + $at["bad_speculation_share"]
+            error = back - $at["simulated::memory-cycles"] / $at["simulated::cycles"]
+            printf "%.0f %.0f %.1f %s\n", 100 * back, 100 * front, 100 * all,
+                error * error < 1e-10 && $at["core_bound_share"] == "" ? "exact" : "off by " error }'
+}
+for method in jump stay; do
+    read -r memory front all exact < <(parts $method)
+    is "$method: top-down parts are the costs' shares, and add up to 100 %" "$all $exact" "100.0 exact"
+    between "$method: of code there are few misses: per cent" "$front" 0 5
+    case $method in
+    jump) between "jump waits for memory: per cent" "$memory" 15 99 ;;
+    stay) between "stay does not" "$memory" 0 5 ;;
+    esac
+done
 
 "$mmprof" report --notes "$SCRATCH/mine.dat" > "$SCRATCH/table" 2>&1
 matches "the table says that it is simulated, and the model" "$(cat "$SCRATCH/table")" \

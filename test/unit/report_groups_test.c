@@ -273,6 +273,43 @@ static void test_partly(void)
     trace_made_close(&made.trace);
 }
 
+/* Front-end and back-end stalls, together or in groups that take turns. */
+static void make_stalls(struct maker *m, struct made *made, const char *groups)
+{
+    maker_open(m, "stalls.dat");
+    maker_info(m, "offcpu", "perf");
+    maker_info(m, "counters.topdown", "Arm Neoverse N1");
+    GROUPS(m, groups);
+    maker_thread(m, 0, "main", true);
+    maker_method(m, RUN, "a/Sort", "run", "()V");
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0));
+    STEPS(m, 0, ENTER(RUN, 50, 1000, 500, 0, 0), EXIT(RUN, 90000, 101000, 50500, 25000, 40000));
+    make_table(m, made, 100000);
+}
+
+static void test_topdown(void)
+{
+    struct maker m;
+    struct made made;
+    make_stalls(&m, &made, "cycles instructions STALL_FRONTEND STALL_BACKEND");
+    CHECK("top-down parts are the formulas over the counts",
+          number(&made, "Sort.run", "frontend_bound_share") == 0.25 &&
+              number(&made, "Sort.run", "backend_bound_share") == 0.4 && number(&made, "Sort.run", "cycles") == 100000);
+    CHECK("one that has no formula is '-'", cell(&made, "Sort.run", "retiring_share")->value == TABLE_UNMEASURED);
+    CHECK("a note says why", has_note(&made, "without a figure: Neoverse N1 counts stalled cycles, not slots"));
+    CHECK("and whose formulas they are, and that nobody has tried them there",
+          has_note(&made, "by the formulas of Arm Neoverse N1 (Arm Telemetry Solution, Topdown_L1): mmprof has not"));
+    CHECK("their events have counts", number(&made, "Sort.run", "STALL_BACKEND") == 40000);
+    CHECK("and no rates",
+          table_find_column(&made.table, "STALL_BACKEND_per_1000_instructions", &err) == made.table.n_columns);
+    trace_made_close(&made.trace);
+    make_stalls(&m, &made, "cycles instructions STALL_FRONTEND r24");
+    CHECK("without its event a part is '-'",
+          cell(&made, "Sort.run", "backend_bound_share")->value == TABLE_UNMEASURED &&
+              number(&made, "Sort.run", "frontend_bound_share") == 0.25);
+    trace_made_close(&made.trace);
+}
+
 /* ---- recordings of one group each ---- */
 
 /* A run of a program: one phase with so many instructions, events per 1,000 of them, method id first + RUN. */
@@ -448,6 +485,7 @@ int main(void)
     test_turns();
     test_exact();
     test_partly();
+    test_topdown();
     test_joined();
     test_not_joined();
     test_wide();

@@ -95,7 +95,7 @@ static void test_reading(void)
     struct simulated_thread thread;
     struct counters_outside outside;
     uint64_t columns[COUNTERS_COLUMNS_MAX];
-    if (slots == NULL || simulated_choose("cycles,instructions,L1-dcache-misses", &arena, &set, &layout, &err) < 0)
+    if (slots == NULL || simulated_choose("topdown,L1-dcache-misses", &arena, &set, &layout, &err) < 0)
         exit(1);
     slots->n_slots = 4;
     slots->model.cost = (struct sim_costs){ 50, 1000, 0, 0, 0, 0 };
@@ -108,9 +108,12 @@ static void test_reading(void)
     CHECK("a thread that the simulator has not seen is not found", !simulated_find(slots, 18, &thread));
     CHECK("of two with one id it is the later", simulated_find(slots, 17, &thread) && thread.slot == &slots->slots[1]);
     thread.read(&thread, &layout, columns);
-    CHECK_NUMBER("an event is a sum of counts", columns[2], 7);
+    CHECK_TEXT("they are chosen for top-down formulas", set.topdown, "simulated");
+    CHECK_NUMBER("an event is a sum of counts", columns[6], 7);
     CHECK_NUMBER("a count", columns[1], 200);
     CHECK_NUMBER("or the sum of all costs", columns[0], 100 + 70);
+    CHECK("or of some of them, which together are all: instructions, mispredicted branches, code, data",
+          columns[2] == 100 && columns[3] == 0 && columns[4] == 0 && columns[5] == 70);
     atomic_store(&slots->n_used, UINT32_MAX);
     CHECK("more used slots than there are, which somebody wrote there, are not looked at",
           !simulated_find(slots, 18, &thread) && simulated_find(slots, 17, &thread));

@@ -37,6 +37,15 @@ static uint64_t sum(uint64_t set, const uint64_t *counts)
     return all;
 }
 
+/* The cycles of a set of counts; of an empty one, of all. */
+static uint64_t cost_of(const struct sim_costs *cost, uint64_t set, const uint64_t *counts)
+{
+    uint64_t some[SIM_N_COUNTS];
+    for (int i = 0; i < SIM_N_COUNTS; i++)
+        some[i] = set == 0 || (set >> i & 1) != 0 ? counts[i] : 0;
+    return sim_cycles(cost, some);
+}
+
 static void read_counts(const struct simulated_thread *thread, const struct counter_layout *layout, uint64_t *columns)
 {
     uint64_t counts[SIM_N_COUNTS];
@@ -44,9 +53,8 @@ static void read_counts(const struct simulated_thread *thread, const struct coun
     for (int i = 0; thread->since_base && i < SIM_N_COUNTS; i++)
         counts[i] -= thread->slot->base[i];
     for (uint32_t i = 0; i < layout->n_slots; i++) {
-        uint64_t set = layout->codes[i].config;
-        columns[i] = set == SIMULATED_CYCLES ? sim_cycles(thread->cost, counts)
-                                             : sum(set & ((UINT64_C(1) << SIM_N_COUNTS) - 1), counts);
+        uint64_t config = layout->codes[i].config, set = config & ((UINT64_C(1) << SIM_N_COUNTS) - 1);
+        columns[i] = (config & SIMULATED_CYCLES) != 0 ? cost_of(thread->cost, set, counts) : sum(set, counts);
     }
     for (uint32_t g = 0; layout->n_groups > 1 && g <= layout->n_groups; g++)
         columns[layout->n_slots + g] = counts[g == 1 ? SIM_INSTRUCTIONS : SIM_EXECUTED];
