@@ -16,9 +16,8 @@ static void fill_common(const struct perf_rings *rings, struct perf_event_attr *
     attr->use_clockid = 1;
     attr->clockid = CLOCK_MONOTONIC_RAW;
     attr->watermark = 1;
-    /* A user's ring of stacks may turn out to be half as large: the kernel lets a user pin less. */
-    bool may_shrink = rings->options.stack_bytes > 0 && rings->ring_bytes <= STACK_RING_BYTES;
-    attr->wakeup_watermark = (uint32_t)(rings->ring_bytes / (may_shrink ? 4 : 2));
+    /* A ring of stacks may turn out to be half as large: the kernel lets a user pin less. */
+    attr->wakeup_watermark = (uint32_t)(rings->ring_bytes / (rings->options.stack_bytes > 0 ? 4 : 2));
 }
 
 void perf_attr_switches(const struct perf_rings *rings, struct perf_event_attr *attr)

@@ -6,8 +6,6 @@
 #include "core/base/hash.h"
 #include "core/perf/perf_rings.h"
 
-#define STACK_RING_BYTES ((size_t)512 * 1024) /* of a user */
-
 struct perf_ring {
     uint32_t cpu;
     int fd;                            /* the event that owns the ring; one of files */

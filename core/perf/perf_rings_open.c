@@ -17,11 +17,11 @@
 #define RING_BYTES (256 * 1024)
 
 /*
- * Samples with stacks need more; a user's reader is woken at 128 KB, too.  The limit of what a user may pin is for the
- * rings of all CPUs together; root has none, but each page costs half a microsecond.
+ * Samples with stacks need more; the reader is woken at 128 KB, too.  The limit of what a user may pin is for the rings
+ * of all CPUs together; root has none.
  */
-#define STACK_RING_BYTES_ROOT (2 * 1024 * 1024)
-#define MANY_HZ               200 /* for which rings are twice as large */
+#define STACK_RING_BYTES      (512 * 1024)
+#define STACK_RING_BYTES_ROOT (4 * 1024 * 1024)
 #define SCANS_MAX             16
 #define CPU_MAX               4096
 
@@ -320,9 +320,7 @@ int perf_rings_open(struct perf_rings **out, pid_t pid, const struct perf_rings_
     rings->inherit_children = options->with_children;
     rings->ring_bytes = RING_BYTES;
     if (options->stack_bytes > 0)
-        rings->ring_bytes = geteuid() != 0                     ? STACK_RING_BYTES
-                            : options->ip_samples_hz > MANY_HZ ? 2 * STACK_RING_BYTES_ROOT
-                                                               : STACK_RING_BYTES_ROOT;
+        rings->ring_bytes = geteuid() == 0 ? STACK_RING_BYTES_ROOT : STACK_RING_BYTES;
     rings->format = (options->stack_bytes > 0 ? (unsigned)KERNEL_WITH_STACK : 0) |
                     (options->trigger.n > 1 ? (unsigned)KERNEL_WITH_VALUES : 0) |
                     ((options->stack_bytes > 0 ? perf_attr_has_period(rings) : options->n_ip_events > 0)
