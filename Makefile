@@ -225,13 +225,13 @@ $(BENCH_LIBS): $(BUILD)/test/bench/%.so: $(BUILD)/pic/test/bench/%.o
 unit: $(UNIT_BIN)
 
 # Programs of the tests that read traces.
-TOOL_BIN := $(patsubst %.c,$(BUILD)/%,$(filter-out %_agent.c,$(wildcard test/tools/*.c))) $(BUILD)/test/tools/stack_check_agent.so
+TOOL_BIN := $(patsubst %.c,$(BUILD)/%,$(filter-out %_agent.c,$(wildcard test/tools/*.c))) $(patsubst %.c,$(BUILD)/%.so,$(wildcard test/tools/*_agent.c))
 
 $(BUILD)/test/tools/%: $(BUILD)/test/tools/%.o $(LIB)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
-# One is loaded into the JVM.
-$(BUILD)/test/tools/stack_check_agent.so: $(BUILD)/pic/test/tools/stack_check_agent.o
+# Some are loaded into programs.
+$(BUILD)/test/tools/%_agent.so: $(BUILD)/pic/test/tools/%_agent.o
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(LDFLAGS) -shared -o $@ $^ -lpthread
 

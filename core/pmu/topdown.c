@@ -82,7 +82,7 @@ const struct topdown_cpu topdown_cpus[] = {
       ZEN_SLOTS("r1000001a0", "r100001ea0", "r1000060a0", "r00c1", "r07aa", "ra2d6", "r02d6"), NULL, NULL, AMD_SOURCE },
     { "amd64_fam17h amd64_fam17h_zen1 amd64_fam17h_zen2 amd64_fam19h_zen3", "AMD Zen 1 to 3", 6, { NULL },
       "AMD publishes such formulas from Zen 4 on", NULL, AMD_SOURCE },
-    { "simulated", "simulated", 1,
+    { "simulated", "the simulated processor", 1,
       { OF_CYCLES("instruction"), OF_CYCLES("mispredict"), OF_CYCLES("frontend"), OF_CYCLES("memory"),
         OF_CYCLES("memory") },
       "the simulated processor has no execution ports",

@@ -11,6 +11,30 @@ in_machine -smp 1 -icount shift=1
 matches "a program takes two cycles for each instruction" "$(cat "$SCRATCH/out")" '^KnownWork\.main .* 2\.000 '
 matches "so does the average" "$(cat "$SCRATCH/out")" '^whole process .* 2\.000 '
 
+# ---- top-down ----
+
+# QEMU's PMU counts no stalls: it counts instructions in their place (test/tools/stalls_agent.c), half of the cycles.
+topdown() {
+    LD_PRELOAD=$build/test/tools/stalls_agent.so "$mmprof" record -q -e topdown --include 'pmu/*' --min-bytecodes 0 \
+        -o "$SCRATCH/topdown.dat" -- java -Xmx256m -cp "$classes" pmu.KnownWork 30 > "$SCRATCH/out" 2>&1
+    csv "$SCRATCH/topdown.dat" > "$SCRATCH/topdown.csv"
+}
+# part NAME: of main
+part() {
+    column_of "$SCRATCH/topdown.csv" KnownWork.main "$1"
+}
+topdown
+known_cpi "the N1's front-end bound is the share of its stalled cycles" "$(part frontend_bound_share)" 0.5
+between "it is the formula over the counts beside it: their difference" \
+    "$(calculated "$(part frontend_bound_share) - $(part STALL_FRONTEND) / $(part cycles)")" -1e-6 1e-6
+is "a part whose event does not count has no figure" "$(part backend_bound_share)" ""
+report=$("$mmprof" report --notes "$SCRATCH/topdown.dat")
+matches "nor has one without a formula" "$report" "without a figure: Neoverse N1 counts stalled cycles, not slots"
+matches "the reasons are told" "$report" 'not measured: STALL_BACKEND: it was 0 in'
+LIBPFM_FORCE_PMU=arm_n2 topdown
+# Half of the operations retire, and each of five slots of a cycle is lost as often as an instruction is retired.
+known_cpi "the N2's retiring slots are known" "$(part retiring_share)" "$(awk 'BEGIN { print 0.5 * (1 - 2 / 10) }')"
+
 # ---- events that take IP samples ----
 
 "$mmprof" record --frequency 500 --ip-events cycles,instructions -o "$SCRATCH/ip.dat" -- \

@@ -108,7 +108,7 @@ static void test_reading(void)
     CHECK("a thread that the simulator has not seen is not found", !simulated_find(slots, 18, &thread));
     CHECK("of two with one id it is the later", simulated_find(slots, 17, &thread) && thread.slot == &slots->slots[1]);
     thread.read(&thread, &layout, columns);
-    CHECK_TEXT("they are chosen for top-down formulas", set.topdown, "simulated");
+    CHECK_TEXT("they are chosen for top-down formulas", set.topdown, "the simulated processor");
     CHECK_NUMBER("an event is a sum of counts", columns[6], 7);
     CHECK_NUMBER("a count", columns[1], 200);
     CHECK_NUMBER("or the sum of all costs", columns[0], 100 + 70);

@@ -87,7 +87,7 @@ static const struct {
       "cycles=1000 r1000001a0=800 r100001ea0=2400 r1000060a0=400 r00c1=4000 r07aa=4400 ra2d6=300 r02d6=400",
       { 50, 5, 10, 30, 22.5, 7.5, 5 },
       1e-9 },
-    { "simulated",
+    { "the simulated processor",
       "simulated::cycles=200 simulated::instruction-cycles=80 simulated::mispredict-cycles=20 "
       "simulated::frontend-cycles=40 simulated::memory-cycles=60",
       { 40, 10, 20, 30, 30, -1, -1 },
