@@ -365,7 +365,7 @@ static int write_reason(struct trace_writer *writer, enum info_key key, const st
     return text[0] == '\0' ? 0 : info_write_text(writer, key, text, err);
 }
 
-static int write_quota(struct trace_writer *writer, const struct cpu_quota_level *quota, struct err *err)
+int metadata_write_quota(struct trace_writer *writer, const struct cpu_quota_level *quota, struct err *err)
 {
     if (quota->cpus <= 0)
         return 0;
@@ -407,7 +407,7 @@ int metadata_write_end(struct trace_writer *writer, const struct segment *segmen
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].value != TRACE_UNKNOWN && info_write_count(writer, numbers[i].key, numbers[i].value, err) < 0)
             return -1;
-    return write_quota(writer, &cpu->quota, err) < 0 ||
+    return metadata_write_quota(writer, &cpu->quota, err) < 0 ||
                    write_reason(writer, INFO_UNSURE_FIRST, &segment->unsure, err) < 0
                ? -1
                : write_reason(writer, INFO_REFUSED_FIRST, &segment->refused, err);

@@ -70,6 +70,9 @@ struct metadata_cpu {
     struct cpu_quota_level quota; /* of the process' groups; cpus 0: none */
 };
 
+/* The quota of the process' groups, and what it has stopped them for.  Returns 0, or -1 with *err set. */
+int metadata_write_quota(struct trace_writer *writer, const struct cpu_quota_level *quota, struct err *err);
+
 /* The pauses of the last batch, which takes the probes out again: they are not in the recording. */
 int metadata_write_removal(struct trace_writer *writer, const struct recorder_link *link, struct err *err);
 

@@ -13,6 +13,7 @@
 #include "core/hotspot/vm_objects.h"
 #include "core/recorder/clock.h"
 #include "core/recorder/poll_sampler.h"
+#include "core/recorder/pressure.h"
 #include "core/recorder/threads.h"
 #include "core/trace/recording_info.h"
 #include "core/trace/trace.h"
@@ -107,6 +108,7 @@ struct sample_trace {
     struct threads threads;
     struct hash_set by_name; /* a thread's number by its id and each name */
     struct clock_point first, latest;
+    struct pressure pressure; /* of the target's control groups */
 };
 
 /* All zero is a trace that is not written: the other functions do nothing then. */

@@ -19,6 +19,7 @@ int sample_trace_open(struct sample_trace *trace, const char *path, const char *
 {
     memset(trace, 0, sizeof *trace);
     threads_init(&trace->threads);
+    pressure_init(&trace->pressure);
     if (trace_writer_open(&trace->writer, path, err) < 0)
         return -1;
     trace->first = trace->latest = clock_point_now();
@@ -30,7 +31,26 @@ int sample_trace_open(struct sample_trace *trace, const char *path, const char *
 
 int sample_trace_target(struct sample_trace *trace, pid_t pid, char *const *argv, struct err *err)
 {
-    return trace->writer == NULL ? 0 : metadata_write_target(trace->writer, pid, "", argv, err);
+    if (trace->writer == NULL)
+        return 0;
+    pressure_open(&trace->pressure, "", pid, clock_ns(CLOCK_MONOTONIC), ticks_now());
+    return metadata_write_target(trace->writer, pid, "", argv, err);
+}
+
+/* What holds the target's groups back, since it was written last. */
+static int write_pressure(struct sample_trace *trace, bool always, struct err *err)
+{
+    pressure_look(&trace->pressure, clock_ns(CLOCK_MONOTONIC), ticks_now(), always);
+    return pressure_write(&trace->pressure, trace->writer, err);
+}
+
+static int write_quota(struct sample_trace *trace, struct err *err)
+{
+    struct pressure *pressure = &trace->pressure;
+    struct cpu_quota_level quota;
+    cpu_quota_read(&pressure->latest);
+    cpu_quota_since(&pressure->start, &pressure->latest, &quota);
+    return metadata_write_quota(trace->writer, &quota, err);
 }
 
 int sample_trace_round(struct sample_trace *trace, struct err *err)
@@ -39,7 +59,8 @@ int sample_trace_round(struct sample_trace *trace, struct err *err)
         return 0;
     trace->latest = clock_point_now();
     if (trace_write_clock(trace->writer, trace->latest.ticks, trace->latest.monotonic_ns, trace->latest.realtime_ns,
-                          err) < 0)
+                          err) < 0 ||
+        write_pressure(trace, false, err) < 0)
         return -1;
     return trace_writer_flush(trace->writer, err);
 }
@@ -115,8 +136,10 @@ int sample_trace_close(struct sample_trace *trace, struct err *err)
     int rc = 0;
     if (writer == NULL)
         return 0;
-    if (threads_write(&trace->threads, writer, err) < 0 || wait_log_flush(&trace->waits, writer, err) < 0)
+    if (threads_write(&trace->threads, writer, err) < 0 || wait_log_flush(&trace->waits, writer, err) < 0 ||
+        write_pressure(trace, true, err) < 0 || write_quota(trace, err) < 0)
         rc = -1;
+    pressure_close(&trace->pressure);
     trace->writer = NULL;
     if (trace_writer_close(writer, clock_point_now().ticks, err) < 0)
         rc = -1;

@@ -102,6 +102,11 @@ is "the slowest calls are slow by it: half of the difference, or more" \
 holds "the page says it, too" grep -q "stopped by the CPU quota" "$SCRATCH/page.html"
 matches "the view of waits says so" "$("$mmprof" report --view waits "$trace")" \
     "^note: the container's CPU quota \\(0.10 CPUs\\) stopped"
+"$mmprof" sample -d $((3 * slow)) -o "$SCRATCH/sample.dat" "$jvm" > "$SCRATCH/report" 2>&1
+sampled_ns=$(trace_info "$SCRATCH/sample.dat" quota.throttled_ns)
+holds "so has a trace of samples (${sampled_ns} ns)" [ "${sampled_ns:-0}" -gt 100000000 ]
+is "and its time line, to a hundredth" \
+    "$(told timeline "$SCRATCH/sample.dat" "abs(sum(r['throttled_ns'] or 0 for r in rows) / $sampled_ns - 1) < 0.01")" True
 matches "doctor says so" "$("$mmprof" doctor "$jvm")" \
     "^limit quota +the container's quota is 0.10 CPUs, and stopped it [0-9]+ times for"
 
