@@ -1,6 +1,6 @@
 #!/bin/bash
 # A CPU quota (a container's limit) that stops a JVM is told from a busy machine.
-# timeout: 100
+# timeout: 200
 . "$(dirname "$0")/faults.bash"
 
 [ "$(id -u)" = 0 ] || skip_all "making a group needs root"
