@@ -106,7 +106,8 @@ matches "the view of waits says so" "$("$mmprof" report --view waits "$trace")" 
 sampled_ns=$(trace_info "$SCRATCH/sample.dat" quota.throttled_ns)
 holds "so has a trace of samples (${sampled_ns} ns)" [ "${sampled_ns:-0}" -gt 100000000 ]
 is "and its time line, to a hundredth" \
-    "$(told timeline "$SCRATCH/sample.dat" "abs(sum(r['throttled_ns'] or 0 for r in rows) / $sampled_ns - 1) < 0.01")" True
+    "$(told timeline "$SCRATCH/sample.dat" \
+        "abs(sum(r['throttled_ns'] or 0 for r in rows) / $sampled_ns - 1) < 0.01")" True
 matches "doctor says so" "$("$mmprof" doctor "$jvm")" \
     "^limit quota +the container's quota is 0.10 CPUs, and stopped it [0-9]+ times for"
 
