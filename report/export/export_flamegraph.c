@@ -134,7 +134,8 @@ struct node {
 struct flame_graph {
     const struct export_tree *tree;
     struct flame_names names;
-    struct hash_set below; /* a parent and a name: the node from 1 on; of reversed stacks */
+    uint32_t *name_of; /* by the tree's node: its name, then its number; owned; NULL: reversed stacks, which have: */
+    struct hash_set below; /* a parent and a name: the node from 1 on */
     struct node *nodes;    /* owned */
     uint32_t n, room;
 };
@@ -143,17 +144,10 @@ struct flame_graph {
 static void take_tree(struct flame_graph *g)
 {
     const struct calltree *calls = g->tree->source->tree;
-    uint32_t *node_of = xcalloc((size_t)calls->n_nodes + 1, sizeof *node_of);
-    for (uint32_t i = 1; i < calls->n_nodes; i++) {
-        uint32_t parent = calls->nodes[i].parent;
-        if (g->tree->owner[i] != i)
-            continue;
-        uint32_t name = number_of(&g->names, export_name(g->tree, i));
-        *xpush(g->nodes, g->room, g->n) =
-            (struct node){ parent == i ? 0 : node_of[g->tree->owner[parent]], name, g->tree->self[i] };
-        node_of[i] = g->n;
-    }
-    free(node_of);
+    g->name_of = xcalloc((size_t)calls->n_nodes + 1, sizeof *g->name_of);
+    for (uint32_t i = 1; i < calls->n_nodes; i++)
+        if (g->tree->owner[i] == i)
+            g->name_of[i] = number_of(&g->names, export_name(g->tree, i));
 }
 
 static uint32_t node_below(struct flame_graph *g, uint32_t parent, uint32_t name)
@@ -185,6 +179,26 @@ static void take_reversed(struct flame_graph *g)
 }
 
 /* A node is its caller's index or -1, its name's, and its own value. */
+static void print_node(const struct node *node, bool is_first, FILE *out)
+{
+    fprintf(out, "%s[%" PRId64 ",%" PRIu32 ",%" PRIu64 "]", is_first ? "" : ",", (int64_t)node->parent - 1, node->name,
+            node->own);
+}
+
+static void print_tree(const struct flame_graph *g, FILE *out)
+{
+    const struct export_tree *tree = g->tree;
+    const struct calltree *calls = tree->source->tree;
+    for (uint32_t i = 1, n = 0; i < calls->n_nodes; i++) {
+        uint32_t parent = calls->nodes[i].parent;
+        if (tree->owner[i] != i)
+            continue;
+        struct node node = { parent == i ? 0 : g->name_of[tree->owner[parent]], g->name_of[i], tree->self[i] };
+        print_node(&node, n == 0, out);
+        g->name_of[i] = ++n;
+    }
+}
+
 static void print_data(const struct flame_graph *g, FILE *out)
 {
     fprintf(out, "{\"unit\":\"%s\",%s\"names\":[", g->tree->value.unit,
@@ -194,9 +208,10 @@ static void print_data(const struct flame_graph *g, FILE *out)
         print_name(g->names.texts[i], out);
     }
     fputs("],\"nodes\":[", out);
+    if (g->name_of != NULL)
+        print_tree(g, out);
     for (uint32_t i = 0; i < g->n; i++)
-        fprintf(out, "%s[%" PRId64 ",%" PRIu32 ",%" PRIu64 "]", i == 0 ? "" : ",", (int64_t)g->nodes[i].parent - 1,
-                g->nodes[i].name, g->nodes[i].own);
+        print_node(&g->nodes[i], i == 0, out);
     fputs("]}", out);
 }
 
@@ -225,6 +240,7 @@ int export_flamegraph(const struct export_tree *tree, FILE *out, struct err *err
     map_free(&g.names.of);
     hash_free(&g.below);
     free(g.names.texts);
+    free(g.name_of);
     free(g.nodes);
     return 0;
 }

@@ -50,11 +50,18 @@ enum {
 
 #define ID_BYTES 16
 
+/* A part of the file, which stands behind its own length: so it is made twice, first to be counted. */
+struct part {
+    FILE *out; /* borrowed; NULL: count only */
+    size_t n;
+};
+
 struct otlp {
     const struct export_tree *tree;
     struct export_strings strings;
-    struct protobuf dictionary, profiles; /* finished parts */
-    struct protobuf profile, message, inner;
+    struct part dictionary, profiles;
+    size_t profile_bytes[EXPORT_VALUES_MAX]; /* by value, 0: no context has any */
+    struct protobuf field, message, inner;
     uint32_t *stacks; /* by node: its number in the table, 0: none; owned */
     uint32_t n_stacks;
     struct export_path path;
@@ -62,13 +69,23 @@ struct otlp {
     size_t locations_room;
 };
 
+static void put(struct part *to, struct protobuf *bytes)
+{
+    to->n += bytes->n;
+    if (to->out != NULL)
+        fwrite(bytes->bytes, 1, bytes->n, to->out);
+    protobuf_clear(bytes);
+}
+
 /* The number of a string; a new one is written to the dictionary. */
 static uint64_t string(struct otlp *o, const char *text)
 {
     const char *fresh;
     uint32_t number = export_string(&o->strings, text, &fresh);
-    if (fresh != NULL)
-        protobuf_bytes(&o->dictionary, TABLE_STRINGS, fresh, strlen(fresh));
+    if (fresh != NULL) {
+        protobuf_bytes(&o->field, TABLE_STRINGS, fresh, strlen(fresh));
+        put(&o->dictionary, &o->field);
+    }
     return number;
 }
 
@@ -77,6 +94,12 @@ static void append_part(struct protobuf *to, uint32_t field, struct protobuf *pa
 {
     protobuf_bytes(to, field, part->bytes, part->n);
     protobuf_clear(part);
+}
+
+static void put_field(struct otlp *o, struct part *to, uint32_t field, struct protobuf *message)
+{
+    append_part(&o->field, field, message);
+    put(to, &o->field);
 }
 
 /* ---- the dictionary; the first entry of each table is empty ---- */
@@ -92,11 +115,11 @@ static void put_location(struct otlp *o, uint64_t number, const char *name, cons
     protobuf_number(&o->message, OTLP_FUNCTION_SYSTEM_NAME, names[1]);
     protobuf_number(&o->message, OTLP_FUNCTION_FILE, names[2]);
     protobuf_number(&o->message, OTLP_FUNCTION_START, line);
-    append_part(&o->dictionary, TABLE_FUNCTIONS, &o->message);
+    put_field(o, &o->dictionary, TABLE_FUNCTIONS, &o->message);
     protobuf_number(&o->inner, OTLP_LINE_FUNCTION, number);
     protobuf_number(&o->inner, OTLP_LINE_LINE, line);
     append_part(&o->message, OTLP_LOCATION_LINES, &o->inner);
-    append_part(&o->dictionary, TABLE_LOCATIONS, &o->message);
+    put_field(o, &o->dictionary, TABLE_LOCATIONS, &o->message);
 }
 
 static void put_locations(struct otlp *o)
@@ -121,7 +144,7 @@ static uint32_t stack_of(struct otlp *o, uint32_t node)
     for (size_t i = 0; i < o->path.n; i++)
         o->locations[i] = export_location(o->tree, o->path.nodes[i]);
     protobuf_numbers(&o->message, STACK_LOCATIONS, o->locations, o->path.n);
-    append_part(&o->dictionary, TABLE_STACKS, &o->message);
+    put_field(o, &o->dictionary, TABLE_STACKS, &o->message);
     return o->stacks[node] = ++o->n_stacks;
 }
 
@@ -135,17 +158,36 @@ static void put_times(struct otlp *o, const struct export_value *value, size_t n
     uint64_t type = string(o, value->name), unit = string(o, value->unit);
     protobuf_number(&o->message, OTLP_TYPE, type);
     protobuf_number(&o->message, OTLP_UNIT, unit);
-    append_part(&o->profile, OTLP_SAMPLE_TYPE, &o->message);
-    protobuf_fixed64(&o->profile, OTLP_TIME, start);
-    protobuf_number(&o->profile, OTLP_DURATION, isfinite(ns) && ns > 0 ? (uint64_t)ns : 0);
-    protobuf_bytes(&o->profile, OTLP_PROFILE_ID, id, ID_BYTES);
+    append_part(&o->field, OTLP_SAMPLE_TYPE, &o->message);
+    protobuf_fixed64(&o->field, OTLP_TIME, start);
+    protobuf_number(&o->field, OTLP_DURATION, isfinite(ns) && ns > 0 ? (uint64_t)ns : 0);
+    protobuf_bytes(&o->field, OTLP_PROFILE_ID, id, ID_BYTES);
+    put(&o->profiles, &o->field);
 }
 
+/* Of a profile with its head; 0: it is not written. */
+static size_t profile_size(size_t n_bytes)
+{
+    struct protobuf head = { .n = 0 };
+    if (n_bytes == 0)
+        return 0;
+    protobuf_head(&head, SCOPE_PROFILES_PROFILES, n_bytes);
+    n_bytes += head.n;
+    protobuf_free(&head);
+    return n_bytes;
+}
+
+/* Its length is known once it has been made to be counted. */
 static void put_profile(struct otlp *o, const struct export_value *value, size_t number)
 {
     const struct calltree *tree = o->tree->source->tree;
     uint64_t *self = export_self(o->tree, value);
     bool is_empty = true;
+    if (o->profile_bytes[number] > 0) {
+        protobuf_head(&o->field, SCOPE_PROFILES_PROFILES, o->profile_bytes[number]);
+        put(&o->profiles, &o->field);
+    }
+    size_t n_before = o->profiles.n;
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         if (o->tree->owner[i] != i || self[i] == 0)
             continue;
@@ -153,13 +195,13 @@ static void put_profile(struct otlp *o, const struct export_value *value, size_t
         is_empty = false;
         protobuf_number(&o->message, OTLP_SAMPLE_STACK, stack);
         protobuf_numbers(&o->message, OTLP_SAMPLE_VALUES, &self[i], 1);
-        append_part(&o->profile, OTLP_SAMPLES, &o->message);
+        put_field(o, &o->profiles, OTLP_SAMPLES, &o->message);
     }
     free(self);
     if (is_empty)
         return;
     put_times(o, value, number);
-    append_part(&o->profiles, SCOPE_PROFILES_PROFILES, &o->profile);
+    o->profile_bytes[number] = o->profiles.n - n_before;
 }
 
 /* ---- the whole ---- */
@@ -177,11 +219,12 @@ static void put_attribute(struct otlp *o, struct protobuf *resource, const char 
     protobuf_free(&any);
 }
 
-/* Writes { resource, { scope, profiles } } and the dictionary. */
-static void put_whole(struct otlp *o, struct protobuf *whole)
+/* The profiles as { resource, { profiles, scope } }. */
+static void put_profiles(struct otlp *o, const struct export_value *values, size_t n, FILE *out)
 {
     const struct trace_reader *reader = o->tree->source->reader;
-    struct protobuf resource = { .n = 0 }, all = { .n = 0 };
+    struct protobuf resource = { .n = 0 }, all = { .n = 0 }, scope = { .n = 0 };
+    struct part whole = { .out = out };
     put_attribute(o, &resource, "host.name", info_text(reader, INFO_HOST));
     put_attribute(o, &resource, "process.pid", info_text(reader, INFO_JVM_PID));
     put_attribute(o, &resource, "process.command_line", info_text(reader, INFO_JVM_COMMAND));
@@ -189,47 +232,69 @@ static void put_whole(struct otlp *o, struct protobuf *whole)
     append_part(&all, RESOURCE_PROFILES_RESOURCE, &resource);
     protobuf_bytes(&o->inner, SCOPE_NAME, "mmprof", strlen("mmprof"));
     protobuf_bytes(&o->inner, SCOPE_VERSION, MMPROF_VERSION, strlen(MMPROF_VERSION));
-    append_part(&o->profiles, SCOPE_PROFILES_SCOPE, &o->inner);
-    append_part(&all, RESOURCE_PROFILES_SCOPE, &o->profiles);
-    append_part(whole, DATA_RESOURCE_PROFILES, &all);
-    append_part(whole, DATA_DICTIONARY, &o->dictionary);
+    append_part(&scope, SCOPE_PROFILES_SCOPE, &o->inner);
+
+    o->profiles = (struct part){ .n = 0 };
+    for (size_t v = 0; v < n; v++) /* with their heads now */
+        o->profiles.n += profile_size(o->profile_bytes[v]);
+    protobuf_head(&all, RESOURCE_PROFILES_SCOPE, o->profiles.n + scope.n);
+    protobuf_head(&o->field, DATA_RESOURCE_PROFILES, all.n + o->profiles.n + scope.n);
+    put(&whole, &o->field);
+    put(&whole, &all);
+    o->profiles.out = out;
+    for (size_t v = 0; v < n; v++)
+        put_profile(o, &values[v], v);
+    put(&whole, &scope);
     protobuf_free(&resource);
     protobuf_free(&all);
+    protobuf_free(&scope);
 }
 
-static void make(struct otlp *o, struct protobuf *whole)
+/* The tables, and what they say of each value's contexts. */
+static void make(struct otlp *o, const struct export_value *values, size_t n)
 {
     static const uint32_t tables[] = { TABLE_MAPPINGS, TABLE_LOCATIONS,  TABLE_FUNCTIONS,
                                        TABLE_LINKS,    TABLE_ATTRIBUTES, TABLE_STACKS };
-    const struct report_source *source = o->tree->source;
-    struct export_value values[EXPORT_VALUES_MAX];
-    size_t n = export_values(source, true, values);
-    o->stacks = xcalloc((size_t)source->tree->n_nodes + 1, sizeof *o->stacks);
+    size_t n_nodes = (size_t)o->tree->source->tree->n_nodes + 1;
+    map_free(&o->strings.of);
+    o->strings = (struct export_strings){ .of.arena = o->tree->source->arena };
+    memset(o->stacks, 0, n_nodes * sizeof *o->stacks);
+    o->n_stacks = 0;
+    o->profiles = (struct part){ .n = 0 };
     string(o, "");
-    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
-        protobuf_bytes(&o->dictionary, tables[i], "", 0);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        protobuf_bytes(&o->field, tables[i], "", 0);
+        put(&o->dictionary, &o->field);
+    }
     put_locations(o);
     for (size_t v = 0; v < n; v++)
         put_profile(o, &values[v], v);
-    put_whole(o, whole);
+}
+
+static void write_all(struct otlp *o, FILE *out)
+{
+    struct export_value values[EXPORT_VALUES_MAX];
+    size_t n = export_values(o->tree->source, true, values);
+    make(o, values, n);
+    put_profiles(o, values, n, out);
+    protobuf_head(&o->field, DATA_DICTIONARY, o->dictionary.n);
+    o->dictionary = (struct part){ .out = out };
+    put(&o->dictionary, &o->field);
+    make(o, values, n);
 }
 
 int export_otlp(const struct export_tree *tree, FILE *out, struct err *err)
 {
-    struct protobuf whole = { .n = 0 };
     struct otlp o = { .tree = tree, .strings.of.arena = tree->source->arena };
     (void)err;
-    make(&o, &whole);
-    fwrite(whole.bytes, 1, whole.n, out);
+    o.stacks = xcalloc((size_t)tree->source->tree->n_nodes + 1, sizeof *o.stacks);
+    write_all(&o, out);
     free(o.stacks);
     free(o.locations);
     free(o.path.nodes);
     map_free(&o.strings.of);
-    protobuf_free(&o.dictionary);
-    protobuf_free(&o.profiles);
-    protobuf_free(&o.profile);
+    protobuf_free(&o.field);
     protobuf_free(&o.message);
     protobuf_free(&o.inner);
-    protobuf_free(&whole);
     return 0;
 }

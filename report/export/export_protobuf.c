@@ -52,10 +52,15 @@ void protobuf_fixed64(struct protobuf *message, uint32_t field, uint64_t value)
         put_byte(message, value >> (8 * i));
 }
 
-void protobuf_bytes(struct protobuf *message, uint32_t field, const void *bytes, size_t n)
+void protobuf_head(struct protobuf *message, uint32_t field, size_t n)
 {
     put_varint(message, field << 3 | WIRE_BYTES);
     put_varint(message, n);
+}
+
+void protobuf_bytes(struct protobuf *message, uint32_t field, const void *bytes, size_t n)
+{
+    protobuf_head(message, field, n);
     if (n == 0)
         return;
     xgrow(message->bytes, message->room, message->n + n);

@@ -30,6 +30,9 @@ void protobuf_fixed64(struct protobuf *message, uint32_t field, uint64_t value);
 /* A string, or a message in a message. */
 void protobuf_bytes(struct protobuf *message, uint32_t field, const void *bytes, size_t n);
 
+/* What stands in front of such n bytes, which follow elsewhere. */
+void protobuf_head(struct protobuf *message, uint32_t field, size_t n);
+
 /* A packed list of numbers, zeros included. */
 void protobuf_numbers(struct protobuf *message, uint32_t field, const uint64_t *values, size_t n);
 
