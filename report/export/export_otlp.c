@@ -51,7 +51,7 @@ enum {
 #define ID_BYTES 16
 
 /* A part of the file, which stands behind its own length: so it is made twice, first to be counted. */
-struct part {
+struct otlp_part {
     FILE *out; /* borrowed; NULL: count only */
     size_t n;
 };
@@ -59,7 +59,7 @@ struct part {
 struct otlp {
     const struct export_tree *tree;
     struct export_strings strings;
-    struct part dictionary, profiles;
+    struct otlp_part dictionary, profiles;
     size_t profile_bytes[EXPORT_VALUES_MAX]; /* by value, 0: no context has any */
     struct protobuf field, message, inner;
     uint32_t *stacks; /* by node: its number in the table, 0: none; owned */
@@ -69,7 +69,7 @@ struct otlp {
     size_t locations_room;
 };
 
-static void put(struct part *to, struct protobuf *bytes)
+static void put(struct otlp_part *to, struct protobuf *bytes)
 {
     to->n += bytes->n;
     if (to->out != NULL)
@@ -96,7 +96,7 @@ static void append_part(struct protobuf *to, uint32_t field, struct protobuf *pa
     protobuf_clear(part);
 }
 
-static void put_field(struct otlp *o, struct part *to, uint32_t field, struct protobuf *message)
+static void put_field(struct otlp *o, struct otlp_part *to, uint32_t field, struct protobuf *message)
 {
     append_part(&o->field, field, message);
     put(to, &o->field);
@@ -224,7 +224,7 @@ static void put_profiles(struct otlp *o, const struct export_value *values, size
 {
     const struct trace_reader *reader = o->tree->source->reader;
     struct protobuf resource = { .n = 0 }, all = { .n = 0 }, scope = { .n = 0 };
-    struct part whole = { .out = out };
+    struct otlp_part whole = { .out = out };
     put_attribute(o, &resource, "host.name", info_text(reader, INFO_HOST));
     put_attribute(o, &resource, "process.pid", info_text(reader, INFO_JVM_PID));
     put_attribute(o, &resource, "process.command_line", info_text(reader, INFO_JVM_COMMAND));
@@ -234,7 +234,7 @@ static void put_profiles(struct otlp *o, const struct export_value *values, size
     protobuf_bytes(&o->inner, SCOPE_VERSION, MMPROF_VERSION, strlen(MMPROF_VERSION));
     append_part(&scope, SCOPE_PROFILES_SCOPE, &o->inner);
 
-    o->profiles = (struct part){ .n = 0 };
+    o->profiles = (struct otlp_part){ .n = 0 };
     for (size_t v = 0; v < n; v++) /* with their heads now */
         o->profiles.n += profile_size(o->profile_bytes[v]);
     protobuf_head(&all, RESOURCE_PROFILES_SCOPE, o->profiles.n + scope.n);
@@ -260,7 +260,7 @@ static void make(struct otlp *o, const struct export_value *values, size_t n)
     o->strings = (struct export_strings){ .of.arena = o->tree->source->arena };
     memset(o->stacks, 0, n_nodes * sizeof *o->stacks);
     o->n_stacks = 0;
-    o->profiles = (struct part){ .n = 0 };
+    o->profiles = (struct otlp_part){ .n = 0 };
     string(o, "");
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         protobuf_bytes(&o->field, tables[i], "", 0);
@@ -278,7 +278,7 @@ static void write_all(struct otlp *o, FILE *out)
     make(o, values, n);
     put_profiles(o, values, n, out);
     protobuf_head(&o->field, DATA_DICTIONARY, o->dictionary.n);
-    o->dictionary = (struct part){ .out = out };
+    o->dictionary = (struct otlp_part){ .out = out };
     put(&o->dictionary, &o->field);
     make(o, values, n);
 }
