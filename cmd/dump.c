@@ -341,6 +341,13 @@ static void dump_pressure(void *context, const struct trace_pressure *pressure)
         dump_samples_pressure(dump->out, pressure);
 }
 
+static void dump_code(void *context, const struct trace_code_change *change)
+{
+    const struct dump *dump = context;
+    if (dump->with_events)
+        dump_samples_code(dump->out, change);
+}
+
 static void dump_location(void *context, const struct location_entry *entry)
 {
     const struct dump *dump = context;
@@ -389,11 +396,14 @@ static void put_totals(const struct dump *dump)
 int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double ns_per_tick, struct err *err)
 {
     struct dump dump = { .out = out, .reader = reader, .with_events = with_events, .ns_per_tick = ns_per_tick };
+    /* clang-format off */
     const struct trace_listener listener = {
         &dump,     dump_info,       dump_clock,      dump_counter,  dump_thread,         dump_charge,       dump_method,
         dump_jit,  dump_location,   dump_collection, dump_miss,     dump_sampled_method, dump_context,      dump_sample,
-        dump_wait, dump_allocation, dump_heap_event, dump_pressure, dump_value,          dump_event_sample, NULL
+        dump_wait, dump_allocation, dump_heap_event, dump_pressure, dump_code,           dump_value, dump_event_sample,
+        NULL
     };
+    /* clang-format on */
     static const struct trace_listener nobody;
     struct trace_event event;
     int rc;

@@ -37,6 +37,7 @@ void dump_samples_sample(FILE *out, const struct trace_sample *sample);
 void dump_samples_wait(FILE *out, const struct trace_wait *wait);
 void dump_samples_heap_event(FILE *out, const struct trace_heap_event *event);
 void dump_samples_pressure(FILE *out, const struct trace_pressure *pressure);
+void dump_samples_code(FILE *out, const struct trace_code_change *change);
 void dump_samples_allocation(FILE *out, const struct trace_allocation *allocation);
 
 #endif

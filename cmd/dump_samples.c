@@ -128,3 +128,13 @@ void dump_samples_pressure(FILE *out, const struct trace_pressure *pressure)
         fprintf(out, "%s%s %" PRIu64, before, trace_pressure_key((enum trace_pressure_kind)i), pressure->values[i]);
     fputc('\n', out);
 }
+
+/* "code    compiled 2 at 1500: context 12" */
+void dump_samples_code(FILE *out, const struct trace_code_change *change)
+{
+    fputs("code    ", out);
+    put_text(out, change->what);
+    fprintf(out, " %" PRIu64, change->n);
+    put_moment(out, "at", change->ticks);
+    fprintf(out, ": context %" PRIu32 "\n", change->context);
+}

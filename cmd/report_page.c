@@ -4,6 +4,7 @@
 #include "cmd/program.h"
 #include "cmd/report_run.h"
 #include "core/trace/recording_info.h"
+#include "report/view/compiled.h"
 #include "report/view/cost.h"
 #include "report/view/live_objects.h"
 #include "report/view/tables.h"
@@ -23,7 +24,7 @@ static int write_page(const struct html_page *page, const char *pattern, struct 
 
 /* The page's tables. */
 struct page_parts {
-    struct table phases, cost, stats, slow, where, hot, pauses, values, live_objects, fields;
+    struct table phases, cost, stats, slow, jit, where, hot, pauses, values, live_objects, fields;
     struct err no_pauses;
 };
 
@@ -85,6 +86,8 @@ static void make_values(struct report_run *run, struct page_parts *made, struct 
         page->live_objects = &made->live_objects;
     if (slow_table(pass, &pass->source, rows, &made->slow, &none) == 0)
         page->slow = &made->slow;
+    if (compiled_table(pass, rows, &made->jit, &none) == 0)
+        page->jit = &made->jit;
     if (!values_has(pass, NULL))
         return;
     page->values = &made->values;

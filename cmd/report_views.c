@@ -5,6 +5,7 @@
 #include "core/base/near.h"
 #include "report/diff/diff.h"
 #include "report/view/allocations.h"
+#include "report/view/compiled.h"
 #include "report/view/cost.h"
 #include "report/view/groups.h"
 #include "report/view/tables.h"
@@ -69,6 +70,11 @@ static int make_inlining(struct report_run *run, struct table *table, struct err
     const struct report_row_options *rows = &run->options->rows;
     const struct inlining_options options = { rows->all ? 0 : rows->min_share, rows->top };
     return inlining_table(&run->passes[0], &options, table, err);
+}
+
+static int make_jit(struct report_run *run, struct table *table, struct err *err)
+{
+    return compiled_table(&run->passes[0], &run->options->rows, table, err);
 }
 
 /* Of a simulation: what is not in this program is in mmprof-lab, which command_report has become then. */
@@ -284,6 +290,8 @@ const struct report_view report_views[] = {
     { "hot", NULL, "functions and methods with most IP samples", make_hot, REPORT_VIEW_THREADS, VIEW_PASS_WHERE },
     { "inlining", NULL, "which calls the JIT compilers inlined, by the callee's own time", make_inlining,
       REPORT_VIEW_THREADS, 0 },
+    { "jit", NULL, "methods by how they ran (interpreted, C1, C2), how often they were deoptimized, and why", make_jit,
+      0, 0 },
     { "allocations", "BY", "what the program allocates, by method, class or site (method)", make_allocations,
       REPORT_VIEW_THREADS, VIEW_PASS_ALLOCATIONS },
     { "live-objects", "BY", "sampled objects that still live, by site, method, class, age or collections (site)",

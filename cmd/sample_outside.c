@@ -63,9 +63,10 @@ static void sleep_until(struct sample_run *run, const struct due *due, struct po
     ppoll(wakes, 3, &timeout, NULL);
 }
 
-static int drain(struct sample_run *run, struct err *err)
+static int drain(struct sample_run *run, bool is_last, struct err *err)
 {
-    if (sample_trace_round(&run->trace, err) < 0 || stack_sampler_drain(run->sampler, sample_run_take, run, err) < 0)
+    if (sample_trace_round(&run->trace, err) < 0 || stack_sampler_drain(run->sampler, sample_run_take, run, err) < 0 ||
+        sample_trace_code(&run->trace, run->sampler, is_last, err) < 0)
         return -1;
     sample_budget_round(&run->budget, run->sampler);
     sample_run_count_jvms(run, run->process.pid != 0);
@@ -167,7 +168,7 @@ static int sample(struct sample_run *run, struct err *err)
                 return -1;
         }
         if (is_over || now >= due.drain_ns || wakes[1].revents != 0) {
-            if (drain(run, err) < 0)
+            if (drain(run, is_over, err) < 0)
                 return -1;
             due.drain_ns = now + round_ns(run, &due, now);
             is_over |= now - start >= LEAST_NS && sample_run_is_narrow(run);

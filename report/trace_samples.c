@@ -51,6 +51,24 @@ uint32_t trace_samples_method(const struct trace_samples *samples, uint32_t meth
     return method < samples->n_known ? samples->first_of[method] : method;
 }
 
+const char **trace_samples_labels(const struct trace_samples *samples, struct arena *arena)
+{
+    uint32_t n_all = trace_n_sampled_methods(samples->reader), n = 0;
+    struct method_name *names = arena_alloc(arena, ((size_t)n_all + 1) * sizeof *names);
+    uint32_t *numbers = arena_alloc(arena, ((size_t)n_all + 1) * sizeof *numbers);
+    const char **all = arena_alloc(arena, ((size_t)n_all + 1) * sizeof *all);
+    for (uint32_t i = 0; i < n_all; i++) {
+        if (trace_samples_method(samples, i) != i)
+            continue;
+        numbers[n] = i;
+        names[n++] = trace_sampled_method(samples->reader, i)->names;
+    }
+    const char **labels = java_names_labels(arena, names, n);
+    for (uint32_t i = 0; i < n; i++)
+        all[numbers[i]] = labels[i];
+    return all;
+}
+
 /* The frames of a context, innermost first.  Returns how many. */
 static uint32_t take_frames(struct trace_samples *samples, const struct trace_sample *sample)
 {
@@ -76,6 +94,7 @@ static void keep(struct trace_samples *samples, const struct trace_sample *sampl
                                                                    .thread = sample->thread,
                                                                    .context = sample->context,
                                                                    .frame = (uint8_t)sample->frame,
+                                                                   .tier = sample->tier,
                                                                    .is_waiting = sample->is_waiting };
 }
 

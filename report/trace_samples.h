@@ -13,7 +13,7 @@ struct trace_kept_sample {
     uint64_t weight_ns, n;
     uint64_t ready_ns;        /* on the wall clock: for which the thread had to wait for that CPU time; else 0 */
     uint32_t thread, context; /* TRACE_NO_THREAD: of several; 0: in no Java method */
-    uint8_t frame;            /* enum trace_frame, of the innermost call */
+    uint8_t frame, tier;      /* enum trace_frame, and compiler, of the innermost call */
     bool is_waiting;          /* the thread had no CPU */
     bool is_idle;             /* nor work: report/waiting_samples.h */
 };
@@ -59,6 +59,9 @@ void trace_samples_end(struct trace_samples *samples);
 
 /* The number by which the profile has a sampled method of the trace. */
 uint32_t trace_samples_method(const struct trace_samples *samples, uint32_t method);
+
+/* The profile's labels, by number; the arena's. */
+const char **trace_samples_labels(const struct trace_samples *samples, struct arena *arena);
 
 /* By name.  In the arena, trace_n_sampled_methods of them. */
 struct method_name *trace_samples_names(const struct trace_reader *reader, struct arena *arena);

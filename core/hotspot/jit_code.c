@@ -225,9 +225,7 @@ static void read_counts(struct jit_codes *codes, struct compiled_method *method)
     struct vm_call_profile call;
     const struct known_method *at = known_methods_get(reader->methods, method->address);
     method->is_profiled = at != NULL && vm_profile_read(codes->vm, &reader->profile, method->address, at->parts.n_code);
-    method->has_discarded = at != NULL && reader->profile.has_discarded;
-    method->n_discarded = reader->profile.n_discarded;
-    method->traps = reader->profile.traps;
+    method->counts = at != NULL ? reader->profile.counts : (struct vm_code_counts){ .is_known = false };
     for (uint32_t i = 0; method->is_profiled && i < method->n_instructions; i++) {
         struct jit_instruction *instruction = &method->instructions[i];
         if (vm_profile_call(&reader->profile, (uint32_t)instruction->index, &call))

@@ -148,9 +148,7 @@ struct compiled_method {
     uint32_t n_instructions;
     bool has_instructions; /* they have been read */
     bool is_profiled;      /* the JVM has counted in it */
-    bool has_discarded;    /* the JVM counts: */
-    uint32_t n_discarded;  /* pieces of its code, since the start */
-    struct vm_traps traps;
+    struct vm_code_counts counts;
     uint32_t n_straight;      /* bytes of its code in front of the first jump, switch, return or throw */
     uint64_t address;         /* of its Method, for the reader */
     bool is_asked, is_wanted; /* the same */

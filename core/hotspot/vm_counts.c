@@ -42,6 +42,14 @@ uint32_t vm_method_tier(struct vm *vm, uint64_t method)
     return code == 0 ? 0 : vm_code_tier(vm, code);
 }
 
+void vm_methods_codes(struct vm *vm, const uint64_t *methods, size_t n, uint64_t *codes)
+{
+    vm_once(vm, &vm->counts.once, find_all);
+    for (size_t i = 0; i < n; i++)
+        codes[i] = vm->counts.knows_compiled ? methods[i] + vm->counts.code : 0;
+    vm_read_words(vm, codes, n, codes);
+}
+
 /*
  * Calls that HotSpot compiles a method after, loops or not (Tier3MinInvocationThreshold, Tier4MinInvocationThreshold):
  * what it is compiled by for one call that goes on, is not the code in which the next call begins.

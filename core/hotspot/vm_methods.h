@@ -104,6 +104,9 @@ uint32_t vm_method_calls(struct vm *vm, uint64_t method);
 /* The tier of the code in which its calls begin (1 to 3: C1; 4: C2); 0: they are interpreted; VM_TIER_UNKNOWN. */
 uint32_t vm_method_tier(struct vm *vm, uint64_t method);
 
+/* The headers of the code in which the calls of n methods begin, by few system calls; 0: interpreted, or not known. */
+void vm_methods_codes(struct vm *vm, const uint64_t *methods, size_t n, uint64_t *codes);
+
 /*
  * Both by a jmethodID; its class is not unloaded meanwhile.  code_bytes: of its bytecode, as JVMTI tells it; where
  * the JVM's structures say otherwise, nothing is known.
@@ -196,14 +199,23 @@ struct vm_traps {
     uint32_t n[VM_TRAP_REASONS];
 };
 
+/* What the JVM counts of a method since its start. */
+struct vm_code_counts {
+    bool is_known;
+    uint32_t n_discarded; /* pieces of code that C2 made of it */
+    struct vm_traps traps;
+};
+
+/* Does the JVM export them?  And those of the methods at n addresses, by few system calls. */
+bool vm_code_counts_are_there(struct vm *vm);
+void vm_code_counts_read(struct vm *vm, const uint64_t *methods, size_t n, struct vm_code_counts *counts);
+
 struct vm_profile {
     uint8_t *bytes; /* owned */
     size_t n_bytes;
     size_t room;
-    unsigned extra;     /* cells of a receiver's entry that only some JVMs have */
-    bool has_discarded; /* it is known, whatever vm_profile_read returns */
-    uint32_t n_discarded;
-    struct vm_traps traps; /* likewise */
+    unsigned extra;               /* cells of a receiver's entry that only some JVMs have */
+    struct vm_code_counts counts; /* known or not, whatever vm_profile_read returns */
 };
 
 /* "class_check"; NULL: not known. */

@@ -9,8 +9,9 @@
 #include "core/hotspot/vm_objects.h"
 #include "core/hotspot/vm_state.h"
 
-#define CELL      8u
-#define BYTES_MAX ((size_t)1 << 20)
+#define CELL       8u
+#define BYTES_MAX  ((size_t)1 << 20)
+#define COUNTS_MAX 128u /* bytes of MethodData that have the counts */
 
 enum profile_tag {
     TAG_NONE,
@@ -83,6 +84,27 @@ static void know_traps(struct vm *vm)
     }
 }
 
+/* All counts are near each other: one read. */
+static void know_counts(struct vm *vm)
+{
+    struct vm_profiles *at = &vm->profiles;
+    struct vm_field discarded[] = {
+        { "MethodData", "_compiler_counters._nof_decompiles", &at->discarded, false },
+        { "MethodData", "_nof_decompiles", &at->discarded, false }, /* JDK 8 */
+    };
+    know_traps(vm);
+    if (!vm_fields_find(vm, discarded, sizeof discarded / sizeof *discarded))
+        return;
+    const uint64_t all[3][2] = { { at->discarded, 4 }, { at->more_traps, 4 }, { at->traps, at->n_traps } };
+    uint64_t end = at->discarded + 4;
+    at->counts = at->discarded;
+    for (size_t i = 1; i < 3 && at->n_traps > 0; i++) {
+        at->counts = all[i][0] < at->counts ? all[i][0] : at->counts;
+        end = all[i][0] + all[i][1] > end ? all[i][0] + all[i][1] : end;
+    }
+    at->n_counts = at->are_known && end - at->counts <= COUNTS_MAX ? (uint32_t)(end - at->counts) : 0;
+}
+
 static void know(struct vm *vm)
 {
     struct vm_profiles *at = &vm->profiles;
@@ -91,13 +113,8 @@ static void know(struct vm *vm)
         { "MethodData", "_data_size", &at->bytes, false },
         { "MethodData", "_data[0]", &at->list, false },
     };
-    struct vm_field discarded[] = {
-        { "MethodData", "_compiler_counters._nof_decompiles", &at->discarded, false },
-        { "MethodData", "_nof_decompiles", &at->discarded, false }, /* JDK 8 */
-    };
     at->are_known = vm_fields_find(vm, fields, sizeof fields / sizeof *fields);
-    vm_fields_find(vm, discarded, sizeof discarded / sizeof *discarded);
-    know_traps(vm);
+    know_counts(vm);
     class_layout_find(vm, &at->classes);
 }
 
@@ -173,24 +190,63 @@ bool vm_profile_check(struct vm_profile *profile, uint32_t n_code)
     return false;
 }
 
-#define TRAPS_MOST UINT8_MAX /* of a reason; those above count as one, of any reason */
+#define COUNTS_AT_ONCE 32u
+#define TRAPS_MOST     UINT8_MAX /* of a reason; those above count as one, of any reason */
 
-/* Of no reason there are none: else it is another array.  Where two reasons have that many nothing is known. */
-static bool read_traps(struct vm *vm, struct vm_traps *traps, uint64_t data)
+/*
+ * From a copy of the counts.  Of no reason there are no traps: else it is another array.  Where two reasons have that
+ * many nothing is known.
+ */
+static void take_counts(const struct vm_profiles *at, const uint8_t *bytes, struct vm_code_counts *counts)
 {
-    const struct vm_profiles *at = &vm->profiles;
-    uint8_t counted[VM_TRAP_REASONS];
-    uint32_t n_more, n_full = 0;
-    if (at->n_traps == 0 || !vm_read(vm, data + at->traps, counted, at->n_traps) || counted[0] != 0 ||
-        !vm_read(vm, data + at->more_traps, &n_more, sizeof n_more))
-        return false;
+    const uint8_t *counted = bytes + (at->traps - at->counts);
+    uint32_t n_full = 0, n_more;
+    counts->is_known = true;
+    counts->n_discarded = (uint32_t)vm_number(bytes, at->n_counts, at->discarded - at->counts, 4);
+    if (at->n_traps == 0 || counted[0] != 0)
+        return;
+    n_more = (uint32_t)vm_number(bytes, at->n_counts, at->more_traps - at->counts, 4);
     for (uint32_t i = 0; i < at->n_traps; i++)
         n_full += counted[i] == TRAPS_MOST;
     if (n_full > 1 || (n_more > 0 && n_full == 0))
-        return false;
+        return;
+    counts->traps.are_known = true;
     for (uint32_t i = 0; i < at->n_traps; i++)
-        traps->n[i] = (uint32_t)counted[i] + (counted[i] == TRAPS_MOST ? n_more : 0);
-    return true;
+        counts->traps.n[i] = (uint32_t)counted[i] + (counted[i] == TRAPS_MOST ? n_more : 0);
+}
+
+bool vm_code_counts_are_there(struct vm *vm)
+{
+    vm_once(vm, &vm->profiles.once, know);
+    return vm->profiles.n_counts > 0;
+}
+
+/* A method that has no profile was never compiled by C2. */
+static void read_counts(struct vm *vm, const uint64_t *methods, size_t n, struct vm_code_counts *counts)
+{
+    const struct vm_profiles *at = &vm->profiles;
+    uint64_t where[COUNTS_AT_ONCE], profiles[COUNTS_AT_ONCE];
+    struct vm_piece pieces[COUNTS_AT_ONCE];
+    uint8_t bytes[COUNTS_AT_ONCE * COUNTS_MAX];
+    for (size_t i = 0; i < n; i++)
+        where[i] = methods[i] + at->data;
+    vm_read_words(vm, where, n, profiles);
+    for (size_t i = 0; i < n; i++)
+        pieces[i] = (struct vm_piece){ profiles[i] + at->counts, profiles[i] == 0 ? 0 : at->n_counts };
+    vm_read_each(vm, pieces, n, bytes);
+    const uint8_t *of = bytes;
+    for (size_t i = 0; i < n; of += pieces[i++].n_bytes)
+        if (profiles[i] == 0)
+            counts[i].is_known = counts[i].traps.are_known = true;
+        else
+            take_counts(at, of, &counts[i]);
+}
+
+void vm_code_counts_read(struct vm *vm, const uint64_t *methods, size_t n, struct vm_code_counts *counts)
+{
+    memset(counts, 0, n * sizeof *counts);
+    for (size_t i = 0; vm_code_counts_are_there(vm) && i < n; i += COUNTS_AT_ONCE)
+        read_counts(vm, methods + i, n - i < COUNTS_AT_ONCE ? n - i : COUNTS_AT_ONCE, counts + i);
 }
 
 const char *vm_trap_reason(struct vm *vm, uint32_t number)
@@ -206,15 +262,10 @@ bool vm_profile_read(struct vm *vm, struct vm_profile *profile, uint64_t method,
     uint32_t n = 0;
     vm_once(vm, &vm->profiles.once, know);
     profile->n_bytes = 0;
-    profile->has_discarded = profile->traps.are_known = false;
-    profile->n_discarded = 0;
-    memset(&profile->traps, 0, sizeof profile->traps);
+    vm_code_counts_read(vm, &method, 1, &profile->counts);
     if (!at->are_known || !vm_read_u64(vm, method + at->data, &data) || data == 0 ||
         !vm_read(vm, data + at->bytes, &n, sizeof n) || n > BYTES_MAX)
         return false;
-    profile->has_discarded = at->discarded != VM_NONE &&
-                             vm_read(vm, data + at->discarded, &profile->n_discarded, sizeof profile->n_discarded);
-    profile->traps.are_known = read_traps(vm, &profile->traps, data);
     if (n > profile->room) {
         free(profile->bytes);
         profile->bytes = malloc(n);

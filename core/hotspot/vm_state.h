@@ -157,7 +157,8 @@ struct vm_members {
 struct vm_profiles {
     struct vm_once once;
     uint64_t data, bytes, list, discarded, traps, more_traps;
-    uint32_t n_traps; /* reasons; 0: not known */
+    uint64_t counts;            /* where the first of these is, */
+    uint32_t n_counts, n_traps; /* the bytes to the last one; reasons; 0: not known */
     const char *reasons[VM_TRAP_REASONS];
     struct class_layout classes;
     bool are_known;

@@ -121,10 +121,10 @@ static int begin_polling(struct recorder_stacks *s, struct err *err)
     return link_poll(s->link, 1000000u / plan->stacks_hz, part_ppm, poll_sampler_fd(s->polled), err);
 }
 
-static int drain_outside(struct recorder_stacks *s, struct err *err)
+static int drain_outside(struct recorder_stacks *s, bool is_last, struct err *err)
 {
     if (stack_sampler_drain(s->sampler, take_stack_sample, s, err) == 0)
-        return 0;
+        return sample_log_write_code(&s->log, s->now->writer, s->sampler, ticks_now(), is_last, err);
     if (s->is_ours)
         return -1;
     note_failure(s, err);
@@ -141,7 +141,7 @@ int recorder_write_stacks(struct recorder_stacks *s, bool all, struct err *err)
     if (now_ns - s->drained_ns < least_ns && !all && !rings_fill(s))
         return 0;
     s->drained_ns = now_ns;
-    return s->polled != NULL ? poll_sampler_drain(s->polled, take_stack_sample, s, err) : drain_outside(s, err);
+    return s->polled != NULL ? poll_sampler_drain(s->polled, take_stack_sample, s, err) : drain_outside(s, all, err);
 }
 
 /* ---- threads that wait ---- */

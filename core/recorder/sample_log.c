@@ -7,6 +7,8 @@ void sample_log_free(struct sample_log *log)
 {
     hash_free(&log->contexts);
     hash_free(&log->by_name);
+    free(log->context_of);
+    free(log->codes);
     for (size_t i = 0; i < SAMPLE_LOG_SAMPLERS; i++)
         free(log->samplers[i].method_of);
     memset(log, 0, sizeof *log);
@@ -81,6 +83,10 @@ static int step(struct sample_log *log, struct trace_writer *writer, enum sample
     if (put_context(log, writer, &context, &sample->known[method], is_new, err) < 0)
         return -1;
     slot->value = *number = log->n_contexts;
+    if (is_new) {
+        xgrow_zeroed(log->context_of, log->context_of_room, (size_t)named + 1);
+        log->context_of[named] = *number;
+    }
     return 1;
 }
 

@@ -22,6 +22,9 @@
 
 enum sample_log_sampler { SAMPLE_LOG_STACKS, SAMPLE_LOG_ALLOCATIONS, SAMPLE_LOG_SAMPLERS };
 
+/* What is known of a method's code: method_code.c. */
+struct method_code;
+
 struct sample_log {
     struct hash_set contexts; /* their numbers in the trace */
     uint32_t n_contexts, n_methods;
@@ -30,6 +33,11 @@ struct sample_log {
         uint32_t *method_of; /* owned; by the sampler's number: one more than the trace's; 0: not named yet */
         uint32_t room;
     } samplers[SAMPLE_LOG_SAMPLERS];
+    uint32_t *context_of; /* owned; by the trace's number of a method: its first context */
+    uint32_t context_of_room;
+    struct method_code *codes; /* owned; by the stack sampler's number */
+    uint32_t codes_room;
+    uint64_t looked_ns;            /* at them, last; 0: never */
     uint32_t n_classes;            /* that are named: the sampler numbers them as they come */
     uint64_t n_written, n_outside; /* samples; of them those whose context found no room */
     bool is_halved;                /* they are: perf_rings_mark */
@@ -57,6 +65,15 @@ uint64_t sample_log_mean_bytes(uint64_t interval_bytes, uint64_t before_bytes);
 int sample_log_write_allocation(struct sample_log *log, struct trace_writer *writer,
                                 const struct allocation_sample *sample, uint32_t thread, uint64_t ticks,
                                 struct err *err);
+
+/*
+ * After a drain of this sampler: write what has become of its methods' code since the look before.  is_last: even if
+ * that was a moment ago.
+ *
+ * Returns 0, or -1 with *err set: the trace cannot be written.
+ */
+int sample_log_write_code(struct sample_log *log, struct trace_writer *writer, const struct stack_sampler *sampler,
+                          uint64_t ticks, bool is_last, struct err *err);
 void sample_log_free(struct sample_log *log);
 
 /* What threads waited for, on its way into a trace: what goes on from visit to visit is one entry for each second. */
@@ -134,6 +151,8 @@ int sample_trace_add(struct sample_trace *trace, const struct stack_sample *samp
 /* And what visits to its threads found; of one that waits, that it does is a sample, too. */
 int sample_trace_add_wait(struct sample_trace *trace, const struct stack_wait *wait, struct err *err);
 
+/* After a drain. */
+int sample_trace_code(struct sample_trace *trace, const struct stack_sampler *sampler, bool is_last, struct err *err);
 int sample_trace_words(struct sample_trace *trace, enum info_key key, const char *words, struct err *err);
 
 /* Metadata of the end: mmprof.trace(5) has the keys. */

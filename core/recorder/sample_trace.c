@@ -130,6 +130,13 @@ int sample_trace_add(struct sample_trace *trace, const struct stack_sample *samp
     return sample_log_write(&trace->log, trace->writer, sample, thread->info.index, ticks, err);
 }
 
+int sample_trace_code(struct sample_trace *trace, const struct stack_sampler *sampler, bool is_last, struct err *err)
+{
+    return trace->writer == NULL
+               ? 0
+               : sample_log_write_code(&trace->log, trace->writer, sampler, clock_point_now().ticks, is_last, err);
+}
+
 int sample_trace_close(struct sample_trace *trace, struct err *err)
 {
     struct trace_writer *writer = trace->writer;

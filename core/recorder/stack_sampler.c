@@ -113,6 +113,7 @@ static uint32_t describe(struct stack_sampler *sampler, const struct known_metho
     struct sampled_method known = {
         .vm = sampler->vm,
         .address = at->address,
+        .key = at->key,
         .names.class_name = class_name_of(sampler, method),
         .names.method = text_utf8(&sampler->arena, method->name, method->n_name),
         .names.descriptor = text_utf8(&sampler->arena, method->descriptor, method->n_descriptor),
@@ -427,6 +428,13 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
         return 0;
     err_set(err, "no stacks can be sampled: %s", state.why_no_ip_samples);
     return -1;
+}
+
+const struct sampled_method *stack_sampler_methods(const struct stack_sampler *sampler, uint32_t *n, bool *from_start)
+{
+    *n = sampler->n_methods;
+    *from_start = sampler->options.is_starting;
+    return sampler->methods;
 }
 
 void stack_sampler_stretch(struct stack_sampler *sampler, double times)

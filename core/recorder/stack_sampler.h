@@ -36,6 +36,7 @@ struct sampled_method {
     const char *source;       /* file name, or "" */
     struct vm *vm;            /* borrowed */
     uint64_t address;         /* of the JVM's Method, when it was found last; 0: not known */
+    uint64_t key;             /* of it: vm_methods_keys */
     uint32_t calls, tier;     /* then: of its calls and code, as the agent has told last */
     struct vm_code code;
     struct bytecodes_summary bytecodes; /* of it */
@@ -130,6 +131,9 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
  * Returns 0, or -1 with *err set.
  */
 int stack_sampler_visit(struct stack_sampler *sampler, stack_wait_fn *fn, void *context, struct err *err);
+
+/* The methods that were found so far, n of them; *from_start: it has sampled since the JVM's start. */
+const struct sampled_method *stack_sampler_methods(const struct stack_sampler *sampler, uint32_t *n, bool *from_start);
 
 /* Take samples more seldom, so many times, than now; or, with less than 1, more often. */
 void stack_sampler_stretch(struct stack_sampler *sampler, double times);

@@ -117,6 +117,8 @@ static const struct info_row rows[INFO_N_KEYS] = {
         { ONE_COUNT }, SUM_OF_FILE },
     [INFO_SAMPLE_SAMPLED_NS] = { "sample.sampled_ns", "ns", "CPU time that the stack samples cover",
         { ONE_COUNT }, SUM_OF_FILE },
+    [INFO_SAMPLE_CODE] = { "sample.code", "", "does the JVM count what becomes of methods' code: counted, not_exported",
+        { ONE_TEXT }, OF_ALL },
     [INFO_SAMPLE_KERNEL] = { "sample.kernel", "", "1: time in the kernel is sampled", { ONE_COUNT }, OF_ALL },
     [INFO_SAMPLE_FAILED] = { "sample.failed", "", "why there are no samples", { ONE_TEXT }, OF_ALL },
     [INFO_SAMPLE_SHARED_NAME] = { "sample.shared_name", "", "a class that several class loaders have",

@@ -236,6 +236,21 @@ static enum tables_result take_pressure(struct tables *tables, struct cursor *c,
     return TABLES_OK;
 }
 
+static enum tables_result take_code_change(struct tables *tables, struct cursor *c, uint64_t *ticks)
+{
+    enum tables_result result = TABLES_OK;
+    uint64_t since = cursor_number(c), context = cursor_number(c);
+    const char *what = tables_text(tables, c, tables->samples.change, &result);
+    uint64_t n = cursor_number(c);
+    if (result != TABLES_OK || c->bad || context == 0 || context > tables->samples.n_contexts)
+        return TABLES_DAMAGED;
+    *ticks += since >> 1 ^ (0 - (since & 1));
+    const struct trace_code_change change = { *ticks, (uint32_t)context, tables->samples.change = what, n };
+    if (tables->listener.code != NULL)
+        tables->listener.code(tables->listener.context, &change);
+    return TABLES_OK;
+}
+
 const char *trace_pressure_key(enum trace_pressure_kind kind)
 {
     static const char *const keys[TRACE_PRESSURES] = { "throttled",          "throttled_ns",   "cpu_pressure_ns",
@@ -284,6 +299,7 @@ enum tables_result sample_tables_take(struct tables *tables, enum chunk_type typ
                  : type == CHUNK_ALLOCATIONS ? take_allocation(tables, c, &ticks)
                  : type == CHUNK_HEAP_EVENTS ? take_heap_event(tables, c, &ticks)
                  : type == CHUNK_PRESSURE    ? take_pressure(tables, c, &ticks)
+                 : type == CHUNK_CODE        ? take_code_change(tables, c, &ticks)
                                              : take_stack(tables, c);
     return c->bad ? TABLES_DAMAGED : result;
 }

@@ -312,7 +312,8 @@ enum tables_result tables_take(struct tables *tables, const struct chunk *chunk)
     if (chunk->type == CHUNK_WAITS)
         return wait_tables_take(tables, &c);
     if (chunk->type == CHUNK_STACKS || chunk->type == CHUNK_CONTEXTS || chunk->type == CHUNK_SAMPLES ||
-        chunk->type == CHUNK_ALLOCATIONS || chunk->type == CHUNK_HEAP_EVENTS || chunk->type == CHUNK_PRESSURE)
+        chunk->type == CHUNK_ALLOCATIONS || chunk->type == CHUNK_HEAP_EVENTS || chunk->type == CHUNK_PRESSURE ||
+        chunk->type == CHUNK_CODE)
         return sample_tables_take(tables, chunk->type, &c);
     while (result == TABLES_OK && cursor_left(&c) > 0)
         result = take_entry(tables, chunk->type, &c, &before);

@@ -297,6 +297,18 @@ static inline bool trace_pressure_is_time(int kind)
     return kind >= TRACE_PRESSURE_THROTTLED_NS && kind <= TRACE_PRESSURE_IO_NS;
 }
 
+#define TRACE_CODE_COMPILED  "compiled"
+#define TRACE_CODE_DISCARDED "discarded"
+
+/* What became of a sampled method's code, until a moment and since the one before. */
+struct trace_code_change {
+    uint64_t ticks;
+    uint32_t context; /* its innermost call is one of the method */
+    const char
+        *what;  /* C2 compiled it, its code was discarded, or why it went back to the interpreter: "unstable_if" */
+    uint64_t n; /* how often */
+};
+
 enum trace_counter_kind {
     TRACE_COUNTER_EVENT,
     TRACE_COUNTER_RUNNING_NS, /* how long a group has counted: its events' values are of that time */
@@ -379,6 +391,7 @@ int trace_write_wait(struct trace_writer *writer, const struct trace_wait *wait,
 int trace_write_allocation(struct trace_writer *writer, const struct trace_allocation *allocation, struct err *err);
 /* In the order of time. */
 int trace_write_pressure(struct trace_writer *writer, const struct trace_pressure *pressure, struct err *err);
+int trace_write_code(struct trace_writer *writer, const struct trace_code_change *change, struct err *err);
 
 int trace_write_heap_event(struct trace_writer *writer, const struct trace_heap_event *event, struct err *err);
 
@@ -483,6 +496,7 @@ struct trace_listener {
     void (*allocation)(void *context, const struct trace_allocation *allocation);
     void (*heap_event)(void *context, const struct trace_heap_event *event);
     void (*pressure)(void *context, const struct trace_pressure *pressure);
+    void (*code)(void *context, const struct trace_code_change *change);
     void (*value)(void *context, const struct trace_value *value);
     void (*event_sample)(void *context, const struct trace_event_sample *sample);
     void (*ip_sample)(void *context, const struct trace_event *event); /* an IP sample, which trace_next returns, too */

@@ -25,6 +25,7 @@ struct sample_tables {
     const char **classes; /* of allocated objects, by number; owned, the texts are the arena's */
     size_t n_classes, classes_room;
     uint64_t n_allocations;
+    const char *change;                           /* what the latest change of code was, or NULL */
     uint64_t counters[TRACE_SAMPLE_COUNTERS_MAX]; /* of the sample that the listener is told of */
 };
 
@@ -60,10 +61,10 @@ void tables_free(struct tables *tables);
 enum tables_result { TABLES_OK, TABLES_DAMAGED, TABLES_TOO_DEEP };
 
 /* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, LOCATIONS, CPU_TIMES, COLLECTIONS, MISSES, STACKS, CONTEXTS,
- * SAMPLES, WAITS, ALLOCATIONS, HEAP_EVENTS, PRESSURE or VALUES chunk. */
+ * SAMPLES, WAITS, ALLOCATIONS, HEAP_EVENTS, PRESSURE, CODE or VALUES chunk. */
 enum tables_result tables_take(struct tables *tables, const struct chunk *chunk);
 
-/* All entries of a STACKS, CONTEXTS, SAMPLES, ALLOCATIONS, HEAP_EVENTS or PRESSURE chunk. */
+/* All entries of a STACKS, CONTEXTS, SAMPLES, ALLOCATIONS, HEAP_EVENTS, PRESSURE or CODE chunk. */
 enum tables_result sample_tables_take(struct tables *tables, enum chunk_type type, struct cursor *c);
 void sample_tables_free(struct sample_tables *samples);
 

@@ -165,3 +165,20 @@ int trace_write_pressure(struct trace_writer *writer, const struct trace_pressur
         sink_number(&s, pressure->values[i]);
     return writer_finish(writer, CHUNK_PRESSURE, &s, err);
 }
+
+int trace_write_code(struct trace_writer *writer, const struct trace_code_change *change, struct err *err)
+{
+    uint32_t context;
+    if (writer_check(writer, err) < 0)
+        return -1;
+    if (change->context == 0 || change->context > writer_n_contexts(writer))
+        return err_set(err, "what becomes of code has no method");
+    if (kept_refer_context(writer, change->context, &context, err) < 0)
+        return -1;
+    struct sink s = writer_begin(writer, CHUNK_CODE);
+    put_since(writer, CHUNK_CODE, change->ticks, &writer->code_ticks, &s);
+    sink_number(&s, context);
+    writer_text(&s, change->what);
+    sink_number(&s, change->n);
+    return writer_finish(writer, CHUNK_CODE, &s, err);
+}

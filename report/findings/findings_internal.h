@@ -109,6 +109,7 @@ bool findings_others_use_cpus(const struct findings_making *making);
 
 /* The rules' functions, a file for each kind of data. */
 void findings_of_known(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_deoptimized(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_interpreted(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_cpu(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_allocation(struct findings_making *making, const struct finding_rule *rule);

@@ -20,7 +20,9 @@ const struct finding_rule finding_rules[] = {
     { "hash", 0.03, 0, SMALL, findings_of_known, false, "the CPU time" },
     { "library", 0.03, 0, SMALL, findings_of_known, false, "the CPU time" },
     { "loading", 0.05, 0, SMALL, findings_of_known, false, "the CPU time" },
-    /* a method's own code while it is interpreted, of CPU time */
+    /* methods' own code while it is interpreted or C1's, if what C2 made of them is discarded again and again; a
+     * method's own code while it is interpreted, of CPU time */
+    { "deoptimized", 0.03, 0, SMALL, findings_of_deoptimized, false, "the CPU time" },
     { "interpreted", 0.03, 0, SMALL, findings_of_interpreted, false, "the CPU time" },
     /* a method's own code and what it calls of libraries, of CPU time; its objects, of all bytes; cycles that are lost
      * to several times the misses of the rest, of all */

@@ -201,6 +201,7 @@ int html_write(const struct html_page *page, FILE *out, struct err *err)
     put_optional(&json, "cost", page->cost);
     put_with_lines(&json, "stats", page->stats);
     put_with_lines(&json, "slow", page->slow);
+    put_with_lines(&json, "jit", page->jit);
     put_optional(&json, "values", page->values);
     put_with_lines(&json, "live_objects", page->live_objects);
     put_optional(&json, "fields", page->fields);

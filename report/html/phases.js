@@ -328,6 +328,7 @@ function drawPhases() {
                 html("tfoot", {}, average === undefined ? null : phaseRow(average))
             )
         ),
+        callsDetails("jit", "Interpreted, compiled and deoptimized methods", "Methods by how they ran"),
         callsDetails("slow", "Why the slowest calls are slow", "The slowest calls of the phases"),
         callsDetails(
             "stats",

@@ -393,12 +393,13 @@ static void judge_deoptimized(struct judging *j)
     bool is_known = false;
     uint64_t n = 0;
     for (uint32_t i = 0; i < codes->n_methods; i++)
-        if (codes->methods[i]->has_discarded && is_in(j, i)) {
+        if (codes->methods[i]->counts.is_known && is_in(j, i)) {
+            const struct vm_code_counts *counts = &codes->methods[i]->counts;
             is_known = true;
-            n += codes->methods[i]->n_discarded;
-            traps.are_known |= codes->methods[i]->traps.are_known;
+            n += counts->n_discarded;
+            traps.are_known |= counts->traps.are_known;
             for (uint32_t reason = 0; reason < VM_TRAP_REASONS; reason++)
-                traps.n[reason] += codes->methods[i]->traps.n[reason];
+                traps.n[reason] += counts->traps.n[reason];
         }
     if (!is_known) {
         snprintf(v->why, sizeof v->why, "the JVM tells no count of '%.160s'", j->rule->in);

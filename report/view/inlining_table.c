@@ -80,26 +80,6 @@ static int by_time(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* ---- names ---- */
-
-static void find_labels(struct inlining_rows *rows)
-{
-    const struct view_pass *pass = rows->pass;
-    uint32_t n_all = trace_n_sampled_methods(pass->reader), n = 0;
-    struct method_name *names = arena_alloc(pass->arena, ((size_t)n_all + 1) * sizeof *names);
-    uint32_t *numbers = arena_alloc(pass->arena, ((size_t)n_all + 1) * sizeof *numbers);
-    rows->labels = arena_alloc(pass->arena, ((size_t)n_all + 1) * sizeof *rows->labels);
-    for (uint32_t i = 0; i < n_all; i++) {
-        if (trace_samples_method(&pass->samples, i) != i)
-            continue;
-        numbers[n] = i;
-        names[n++] = trace_sampled_method(pass->reader, i)->names;
-    }
-    const char **labels = java_names_labels(pass->arena, names, n);
-    for (uint32_t i = 0; i < n; i++)
-        rows->labels[numbers[i]] = labels[i];
-}
-
 /* ---- the table ---- */
 
 /* A row as it is printed. */
@@ -184,7 +164,7 @@ int inlining_table(const struct view_pass *pass, const struct inlining_options *
     table_begin(table, pass->arena);
     int rc = add_up(&rows, err);
     if (rc == 0) {
-        find_labels(&rows);
+        rows.labels = trace_samples_labels(&pass->samples, pass->arena);
         if (!trace_samples_are_all(pass->reader))
             report_metadata(&pass->source, table);
         add_totals(&rows, table);

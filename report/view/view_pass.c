@@ -132,6 +132,13 @@ static void hear_pressure(void *context, const struct trace_pressure *pressure)
     throttled_hear(&pass->throttled, pressure);
 }
 
+/* They are few. */
+static void hear_code(void *context, const struct trace_code_change *change)
+{
+    struct view_pass *pass = context;
+    *xpush(pass->code_changes, pass->code_changes_room, pass->n_code_changes) = *change;
+}
+
 static struct trace_listener listener_of(struct view_pass *pass)
 {
     return (struct trace_listener){ .context = pass,
@@ -141,6 +148,7 @@ static struct trace_listener listener_of(struct view_pass *pass)
                                     .allocation = wants(pass, VIEW_PASS_ALLOCATIONS) ? hear_allocation : NULL,
                                     .heap_event = wants(pass, VIEW_PASS_HEAP_EVENTS) ? hear_heap_event : NULL,
                                     .pressure = wants(pass, VIEW_PASS_PRESSURE) ? hear_pressure : NULL,
+                                    .code = wants(pass, VIEW_PASS_SAMPLES) ? hear_code : NULL,
                                     .location = wants(pass, VIEW_PASS_WHERE) ? hear_location : NULL,
                                     .wait = wants(pass, VIEW_PASS_WAITS | VIEW_PASS_WAIT_STACKS) ? hear_wait : NULL,
                                     .event_sample = wants(pass, VIEW_PASS_WHERE) ? hear_event_sample : NULL,
@@ -325,6 +333,7 @@ void view_pass_close(struct view_pass *pass)
     free(pass->heap_uses);
     free(pass->heap_events);
     free(pass->kept_waits);
+    free(pass->code_changes);
     calltree_free(&pass->tree);
     trace_close(pass->reader);
     trace_close(pass->outline);

@@ -73,6 +73,8 @@ struct view_pass {
     size_t n_allocations, allocations_room;
     struct trace_heap_event *heap_events; /* owned; in the order of the trace */
     size_t n_heap_events, heap_events_room;
+    struct trace_code_change *code_changes; /* owned */
+    size_t n_code_changes, code_changes_room;
     struct jit_shapes *shapes;
     struct call_metrics metrics; /* of the statistics, and of the calls by value */
     struct statistics *statistics;

@@ -11,6 +11,7 @@ struct heard {
     uint32_t n_methods, n_contexts, n;
     struct trace_sample samples[8];
     uint64_t counters[8][TRACE_SAMPLE_COUNTERS_MAX];
+    char changes[128];
 };
 
 static void hear_method(void *context, uint32_t number, const struct trace_sampled_method *method)
@@ -33,6 +34,14 @@ static void hear_sample(void *context, const struct trace_sample *sample)
     heard->samples[heard->n++] = *sample;
 }
 
+static void hear_code(void *context, const struct trace_code_change *change)
+{
+    struct heard *heard = context;
+    size_t n = strlen(heard->changes);
+    snprintf(heard->changes + n, sizeof heard->changes - n, "%" PRIu64 " of %" PRIu32 ": %" PRIu64 " %s; ",
+             change->ticks, change->context, change->n, change->what);
+}
+
 /* Reads all of a trace. */
 static struct trace_reader *read_all(const char *path, bool salvage, struct heard *heard)
 {
@@ -44,6 +53,7 @@ static struct trace_reader *read_all(const char *path, bool salvage, struct hear
     trace_listen(reader, &(struct trace_listener){ .context = heard,
                                                    .sampled_method = hear_method,
                                                    .context_node = hear_context,
+                                                   .code = hear_code,
                                                    .sample = hear_sample });
     while (trace_next(reader, &event, &err) > 0)
         continue;
@@ -72,6 +82,12 @@ static void write_samples(struct maker *m)
     maker_stack(m, 2, 65535, 0, &(struct trace_sampled_method){ .names.class_name = NULL }, 0, 0);
     for (size_t i = 0; i < 4; i++)
         maker_must(m, trace_write_sample(m->writer, &samples[i], &m->err));
+    const struct trace_code_change changes[] = { { 700, 3, "unstable_if", 300 }, { 690, 1, TRACE_CODE_COMPILED, 1 } };
+    for (size_t i = 0; i < 2; i++)
+        maker_must(m, trace_write_code(m->writer, &changes[i], &m->err));
+    for (uint32_t context = 0; context < 8; context += 4)
+        CHECK_NUMBER("what becomes of no method's code is refused",
+                     trace_write_code(m->writer, &(struct trace_code_change){ 1, context, "", 1 }, &err), -1);
 }
 
 static bool is_alike(const struct trace_sample *a, const struct trace_sample *b)
@@ -95,6 +111,7 @@ static void test_round_trip(void)
     CHECK("a sample is read as it was written", is_alike(&heard.samples[2], &third));
     CHECK("also one that is earlier than the one before, of no context", is_alike(&heard.samples[1], &second));
     CHECK("its counters, too", memcmp(heard.counters[2], counters, sizeof counters) == 0);
+    CHECK_TEXT("what became of code is, too", heard.changes, "700 of 3: 300 unstable_if; 690 of 1: 1 compiled; ");
     CHECK("a sample may be of no one thread", heard.samples[3].thread == TRACE_NO_THREAD);
     const struct trace_context *context = trace_context(reader, 3);
     CHECK("a context knows its caller, where it is called, and its method",

@@ -19,7 +19,7 @@
 struct sums {
     uint64_t calls[N_METHODS], unwinds[N_METHODS], cpu[N_METHODS + 1], wall[N_METHODS + 1], switches, faults, slices,
         lost;
-    uint64_t counts[N_METHODS + 1], n_samples, samples_ns, n_waits, waits_ns, allocated, n_hits, n_read_lost;
+    uint64_t counts[N_METHODS + 1], n_samples, samples_ns, n_waits, waits_ns, allocated, n_hits, n_read_lost, n_changes;
     uint64_t accounted_ns, slices_ns;
     uint64_t lost_samples;
     bool all_known; /* all that is named is described */
@@ -134,6 +134,8 @@ static void sample(struct program *p, struct maker *m)
     };
     maker_must(m, trace_write_sample(m->writer, &taken, &m->err));
     maker_must(m, trace_write_wait(m->writer, &wait, &m->err));
+    maker_must(m, trace_write_code(m->writer, &(struct trace_code_change){ p->ticks, context, "null_check", context },
+                                   &m->err));
     maker_must(m, trace_write_ip_samples(m->writer, &hit, 1, &m->err));
 }
 
@@ -144,6 +146,12 @@ static void take_sample(void *context, const struct trace_sample *sample)
     struct sums *s = context;
     s->n_samples += sample->n;
     s->samples_ns += sample->weight_ns;
+}
+
+static void take_code(void *context, const struct trace_code_change *change)
+{
+    struct sums *s = context;
+    s->n_changes += change->n;
 }
 
 static void take_wait(void *context, const struct trace_wait *wait)
@@ -195,9 +203,12 @@ static void add_file(struct sums *s, const char *path)
 {
     struct trace_reader *reader = NULL;
     struct calltree tree = { .n_nodes = 0 };
-    const struct trace_listener listener = {
-        .context = s, .sample = take_sample, .wait = take_wait, .ip_sample = take_hit, .location = take_location
-    };
+    const struct trace_listener listener = { .context = s,
+                                             .sample = take_sample,
+                                             .wait = take_wait,
+                                             .code = take_code,
+                                             .ip_sample = take_hit,
+                                             .location = take_location };
     int rc = trace_open(&reader, path, false, &err);
     if (rc == 0)
         trace_listen(reader, &listener);
@@ -315,6 +326,7 @@ static void compare(uint64_t seed, uint32_t each)
                                                      same("in slices", &all.slices_ns, &one.slices_ns, 1));
     CHECK("stack samples do",
           same("samples", &all.n_samples, &one.n_samples, 1) && same("of ns", &all.samples_ns, &one.samples_ns, 1));
+    CHECK("what became of code does", same("changes", &all.n_changes, &one.n_changes, 1));
     CHECK("waits do", same("waits", &all.n_waits, &one.n_waits, 1) && same("of ns", &all.waits_ns, &one.waits_ns, 1));
     CHECK("IP samples do", same("hits", &all.n_hits, &one.n_hits, 1));
     CHECK("sums in the metadata do", same("lost samples", &all.lost_samples, &one.lost_samples, 1));
