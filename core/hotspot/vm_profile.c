@@ -225,7 +225,7 @@ bool vm_code_counts_are_there(struct vm *vm)
 static void read_counts(struct vm *vm, const uint64_t *methods, size_t n, struct vm_code_counts *counts)
 {
     const struct vm_profiles *at = &vm->profiles;
-    uint64_t where[COUNTS_AT_ONCE], profiles[COUNTS_AT_ONCE];
+    uint64_t where[COUNTS_AT_ONCE] = { 0 }, profiles[COUNTS_AT_ONCE];
     struct vm_piece pieces[COUNTS_AT_ONCE];
     uint8_t bytes[COUNTS_AT_ONCE * COUNTS_MAX];
     for (size_t i = 0; i < n; i++)

@@ -100,7 +100,7 @@ static int compare(const struct code_look *look, uint32_t number, const struct s
 static int look_at(const struct code_look *look, const struct sampled_method *methods, uint32_t first, uint32_t n,
                    struct err *err)
 {
-    uint64_t addresses[AT_ONCE], codes[AT_ONCE];
+    uint64_t addresses[AT_ONCE] = { 0 }, codes[AT_ONCE];
     struct vm_code_counts counts[AT_ONCE];
     for (uint32_t i = 0; i < n; i++)
         addresses[i] = methods[first + i].address;
