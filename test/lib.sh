@@ -189,7 +189,8 @@ more_rounds_than() {
 stop_busy() {
     local busy_pid=$1 claim=$2 status
     touch "$busy_stop"
-    wait_gone 30 "$busy_pid" || kill -KILL "$busy_pid"
+    # With many threads and a load of 10 a round takes a minute.
+    wait_gone 180 "$busy_pid" || { kill -KILL "$busy_pid" && claim+=' (this test killed it, after 180 s)'; }
     wait "$busy_pid"
     status=$?
     if [ $status = 0 ] && grep -q '^END [0-9]* rounds ok$' "$busy_out" &&

@@ -48,6 +48,14 @@ in_use() {
         $1 == all "active_file" { used -= $2 / 2 } END { printf "%d", used }' "$group/memory.stat"
 }
 
+# The JVM has compiled its changed code again: until then it grows by more than a hundredth by itself.
+has_settled() {
+    local before
+    before=$(in_use)
+    sleep 2
+    [ $(($(in_use) - before)) -lt 200000 ]
+}
+
 # limit_to PERCENT: what is in use is so much of the limit.
 limit_to() {
     echo $(($(in_use) * 100 / $1)) > "$group/$limit"
@@ -125,6 +133,7 @@ near_the_limit() {
     start "$SCRATCH/said" "$mmprof" record -q --include 'target/*' -o "$SCRATCH/group.dat" -p "$jvm"
     recorder=$pid
     wait_for 30 test -s "$SCRATCH/group.dat"
+    wait_for 60 has_settled
     limit_to 99
     wait_gone 60 "$recorder" || kill -KILL "$recorder"
     wait "$recorder"
