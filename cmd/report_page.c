@@ -145,7 +145,7 @@ int report_page_print(struct report_run *run, struct err *err)
                               .n_allocations = pass->n_allocations,
                               .waits = pass->kept_waits,
                               .n_waits = pass->n_kept_waits,
-                              .libraries = run->libraries };
+                              .sites = pass->sites };
     make_other_clock(run, &page);
     if (report_make_table(run, &made->phases, err) < 0 ||
         stats_table(whole->source, whole->totals, whole->n_totals, &o->rows, &pass->metrics, pass->statistics,

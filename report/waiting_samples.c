@@ -4,18 +4,15 @@
 
 #define PIECES_OF_ALL 64.0 /* of the recording: the blocks of time that intervals come from are longer */
 
-enum site_kind { SITE_UNKNOWN, SITE_WORKS, SITE_IDLE };
-
 struct making_waiting {
     const struct trace_samples *from;
     const struct trace_reader *reader;
-    const struct folding_list *libraries;
+    struct wait_sites *sites;
     struct trace_samples *made;
     uint32_t n_threads;
-    /* The arena's: by thread, by context. */
+    /* The arena's, by thread. */
     struct trace_thread_waits *waits;
     uint64_t *cpu_ns, *ready_ns;
-    uint8_t *kinds;    /* enum site_kind */
     double ns_a_piece; /* of a wait that went on */
 };
 
@@ -29,12 +26,7 @@ static bool is_wait(const struct making_waiting *m, const struct trace_wait *wai
 
 static bool is_idle(const struct making_waiting *m, const struct trace_wait *wait)
 {
-    uint8_t *kind = &m->kinds[wait->context];
-    if (!trace_cause_may_be_idle(wait->cause))
-        return false;
-    if (*kind == SITE_UNKNOWN)
-        *kind = wait_site_of(m->reader, m->libraries, wait->context).is_idle ? SITE_IDLE : SITE_WORKS;
-    return *kind == SITE_IDLE;
+    return trace_cause_may_be_idle(wait->cause) && wait_sites_find(m->sites, wait->context)->is_idle;
 }
 
 /* What goes on for several visits is in the blocks of all of them. */
@@ -113,15 +105,14 @@ static void make_room(struct making_waiting *m, size_t n_kept, struct arena *are
 }
 
 struct trace_samples *waiting_samples(const struct trace_samples *samples, const struct trace_wait *waits, size_t n,
-                                      const struct folding_list *libraries, struct arena *arena)
+                                      struct wait_sites *sites, struct arena *arena)
 {
     const struct trace_reader *reader = samples->reader;
     double ticks = (double)(trace_end_ticks(reader) - trace_start_ticks(reader));
     struct making_waiting m = { .from = samples,
                                 .reader = reader,
-                                .libraries = libraries,
+                                .sites = sites,
                                 .n_threads = trace_n_threads(reader),
-                                .kinds = arena_alloc(arena, (size_t)trace_n_contexts(reader) + 1),
                                 .ns_a_piece = ticks * trace_ns_per_tick(reader) / PIECES_OF_ALL };
     size_t n_kept = samples->n_kept + m.n_threads;
     for (size_t i = 0; i < n; i++)

@@ -213,8 +213,8 @@ enum trace_cause {
 /* Nobody waits for work by what stops a thread that has some. */
 static inline bool trace_cause_may_be_idle(enum trace_cause cause)
 {
-    return cause != TRACE_CAUSE_MONITOR && cause != TRACE_CAUSE_LOCK && cause != TRACE_CAUSE_PAGE &&
-           cause != TRACE_CAUSE_JVM;
+    return cause != TRACE_CAUSE_READY && cause != TRACE_CAUSE_MONITOR && cause != TRACE_CAUSE_LOCK &&
+           cause != TRACE_CAUSE_PAGE && cause != TRACE_CAUSE_JVM;
 }
 
 #define TRACE_CLASSES_MAX (UINT32_C(1) << 16) /* names of locks' classes */

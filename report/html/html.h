@@ -24,7 +24,7 @@ struct html_finding {
  * other        likewise on the other clock, or NULL: there is none
  * line         the time line of the first one, of at most HTML_STEPS_MAX steps or as many as the user asked for; or
  *              NULL, and no_line says why; likewise where and hot with no_where, pauses with no_pauses
- * libraries    classes that are not the program's own
+ * sites        where the first one's threads wait
  * findings     of the whole first one, those that cost most first
  */
 struct html_page {
@@ -38,7 +38,7 @@ struct html_page {
     size_t n_allocations;
     const struct trace_wait *waits;
     size_t n_waits;
-    const struct folding_list *libraries;
+    struct wait_sites *sites;
     const struct html_finding *findings;
     size_t n_findings;
 };

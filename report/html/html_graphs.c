@@ -8,7 +8,7 @@
 #include "report/html/html_parts.h"
 #include "report/html/html_stacks.h"
 #include "report/sampled_tree.h"
-#include "report/waiting_samples.h"
+#include "report/wait_sites.h"
 #include "symbolize/java_names.h"
 
 #define FRAMES_MAX 4096
@@ -238,7 +238,7 @@ static bool is_counted(const struct html_page *page, const struct trace_wait *wa
     bool is_lock = wait->cause == TRACE_CAUSE_MONITOR || wait->cause == TRACE_CAUSE_LOCK;
     return wait->weight_ns > 0 && wait->cause != TRACE_CAUSE_ON_CPU && (is_lock || !locks_only) &&
            threads_count_wait(reader, wait) &&
-           !(trace_cause_may_be_idle(wait->cause) && wait_site_of(reader, page->libraries, wait->context).is_idle);
+           !(trace_cause_may_be_idle(wait->cause) && wait_sites_find(page->sites, wait->context)->is_idle);
 }
 
 /* When a wait began, in ticks. */

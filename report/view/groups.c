@@ -4,7 +4,7 @@
 #include "report/some_threads.h"
 #include "report/tree_view.h"
 #include "report/view/allocations.h"
-#include "report/waiting_samples.h"
+#include "report/wait_sites.h"
 
 #define NONE         GROUPS_NONE
 #define SEVERAL      (NONE - 1)
@@ -241,20 +241,14 @@ static void add_to_rows(struct groups_making *making, uint32_t thread, uint32_t 
 
 static void add_waits(struct groups_making *making)
 {
-    enum { UNKNOWN, WORKS, IDLE };
     const struct view_pass *pass = making->pass;
-    const struct trace_reader *reader = making->source->reader;
-    uint8_t *sites = arena_alloc(making->source->arena, (size_t)trace_n_contexts(reader) + 1);
     making->found->has_waits = pass->n_kept_waits > 0;
     for (size_t i = 0; i < pass->n_kept_waits; i++) {
         const struct trace_wait *wait = &pass->kept_waits[i];
-        bool has_site = wait->cause != TRACE_CAUSE_READY;
         if (wait->cause == TRACE_CAUSE_ON_CPU || !is_counted(making, wait->thread) ||
             !threads_count_wait(making->source->reader, wait))
             continue;
-        if (has_site && sites[wait->context] == UNKNOWN)
-            sites[wait->context] = wait_site_of(reader, pass->options.libraries, wait->context).is_idle ? IDLE : WORKS;
-        bool is_idle = has_site && sites[wait->context] == IDLE && trace_cause_may_be_idle(wait->cause);
+        bool is_idle = trace_cause_may_be_idle(wait->cause) && wait_sites_find(pass->sites, wait->context)->is_idle;
         double ns = (double)wait->weight_ns;
         const struct group_sums sums = { .waited_ns = is_idle ? 0 : ns, .idle_ns = is_idle ? ns : 0 };
         add_to_rows(making, wait->thread, wait->context, &sums, wait->cause);

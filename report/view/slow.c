@@ -1,6 +1,6 @@
 #include "report/view/slow.h"
 
-#include "report/waiting_samples.h"
+#include "report/wait_sites.h"
 
 #define LATE_NS 1e7 /* a visit found a thread waiting that long after its beginning, at most */
 
@@ -51,12 +51,12 @@ static bool is_same(const struct method_name *a, const struct method_name *b)
 static const struct wait_row *row_of(const struct slow_making *making, const struct trace_wait *wait)
 {
     const struct view_pass *pass = making->pass;
-    const struct wait_site site = wait_site_of(pass->reader, pass->options.libraries, wait->context);
+    const struct wait_site *site = wait_sites_find(pass->sites, wait->context);
     const char *lock = wait->lock_class[0] == '\0' ? "" : java_names_class(pass->arena, wait->lock_class);
     for (size_t i = 0; i < pass->waits.n; i++) {
         const struct wait_row *row = &pass->waits.rows[i];
         if (row->cause == wait->cause && strcmp(row->lock_class == NULL ? "" : row->lock_class, lock) == 0 &&
-            is_same(&row->where, &site.where) && is_same(&row->called, &site.called))
+            is_same(&row->where, &site->where) && is_same(&row->called, &site->called))
             return row;
     }
     return NULL;

@@ -216,8 +216,9 @@ static int build(struct view_pass *pass, struct err *err)
         return -1;
     if (wants(pass, VIEW_PASS_SAMPLES))
         trace_samples_open(&pass->samples, pass->reader);
+    pass->sites = wait_sites_open(pass->reader, options->libraries);
     if (wants(pass, VIEW_PASS_WAITS))
-        waits_begin(&pass->waiting, pass->reader, options->libraries, options->only_threads);
+        waits_begin(&pass->waiting, pass->reader, pass->sites, options->only_threads);
     pass->samples.only_threads = options->only_threads;
     trace_listen(pass->reader, &listener);
     if (options->progress != NULL)
@@ -254,7 +255,7 @@ static void find_wall_samples(struct view_pass *pass)
     bool are_kept = wants(pass, VIEW_PASS_SAMPLES) && wants(pass, VIEW_PASS_WAIT_STACKS) && pass->n_kept_waits > 0;
     if (are_kept && !pass->tree.cpu_is_wall && !trace_samples_are_all(pass->reader))
         pass->wall_samples =
-            waiting_samples(&pass->samples, pass->kept_waits, pass->n_kept_waits, pass->options.libraries, pass->arena);
+            waiting_samples(&pass->samples, pass->kept_waits, pass->n_kept_waits, pass->sites, pass->arena);
 }
 
 const struct trace_samples *view_pass_samples(const struct view_pass *pass, const struct report_source *source)
@@ -325,6 +326,7 @@ void view_pass_close(struct view_pass *pass)
     recompilation_close(pass->recompiling);
     where_close(pass->finding);
     waits_close(pass->waiting);
+    wait_sites_close(pass->sites);
     where_free(&pass->where);
     timeline_close(pass->line.timeline);
     jit_shapes_close(pass->shapes);

@@ -87,6 +87,7 @@ struct view_pass {
     struct where_reading *finding;
     struct waits waits;
     struct waits_reading *waiting;
+    struct wait_sites *sites;
     struct timeline_read line; /* until timeline_end */
     struct observers observers;
     struct err heard_err;         /* what went wrong in a listener, or "" */

@@ -4,7 +4,6 @@
 #include "core/base/xalloc.h"
 #include "phases/samples/sample_profile.h"
 #include "report/some_threads.h"
-#include "report/waiting_samples.h"
 
 #define BLOCK      UINT64_C(1000000) /* ticks */
 #define TREE_BYTES (UINT64_C(1) << 20)
@@ -41,11 +40,8 @@ struct wait_sum {
 
 struct waits_reading {
     const struct trace_reader *reader;
-    const struct folding_list *libraries;
+    struct wait_sites *sites;
     const char *only_threads;
-    struct wait_site *sites; /* owned; by context */
-    bool *are_known;         /* owned; the same */
-    uint32_t n_sites, sites_room, known_room;
     struct wait_sum *rows; /* owned */
     uint32_t n_rows, rows_room;
     struct wait_holder *holders; /* owned */
@@ -63,13 +59,13 @@ struct waits_reading {
     size_t n_held, held_room;
 };
 
-void waits_begin(struct waits_reading **out, const struct trace_reader *reader, const struct folding_list *libraries,
+void waits_begin(struct waits_reading **out, const struct trace_reader *reader, struct wait_sites *sites,
                  const char *only_threads)
 {
     struct waits_reading *reading = xcalloc(1, sizeof *reading);
     *out = reading;
     reading->reader = reader;
-    reading->libraries = libraries;
+    reading->sites = sites;
     reading->only_threads = only_threads;
     sample_profile_open(&reading->profile, BLOCK, TREE_BYTES);
 }
@@ -85,8 +81,6 @@ void waits_close(struct waits_reading *reading)
     hash_free(&reading->visits);
     hash_free(&reading->row_threads);
     hash_free(&reading->by_holder);
-    free(reading->sites);
-    free(reading->are_known);
     free(reading->rows);
     free(reading->holders);
     free(reading->for_running);
@@ -96,21 +90,6 @@ void waits_close(struct waits_reading *reading)
 }
 
 /* ---- a wait's row ---- */
-
-static const struct wait_site *site_of(struct waits_reading *reading, uint32_t context)
-{
-    if (context >= reading->n_sites) {
-        uint32_t n = context + 1;
-        xgrow(reading->sites, reading->sites_room, n);
-        xgrow(reading->are_known, reading->known_room, n);
-        memset(reading->are_known + reading->n_sites, 0, (n - reading->n_sites) * sizeof *reading->are_known);
-        reading->n_sites = n;
-    }
-    if (!reading->are_known[context])
-        reading->sites[context] = wait_site_of(reading->reader, reading->libraries, context);
-    reading->are_known[context] = true;
-    return &reading->sites[context];
-}
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -139,7 +118,7 @@ static uint32_t row_of(struct waits_reading *reading, const struct trace_wait *w
 {
     const struct wait_site none = { .is_idle = false };
     bool has_site = wait->cause != TRACE_CAUSE_ON_CPU && wait->cause != TRACE_CAUSE_READY;
-    const struct wait_site *site = has_site ? site_of(reading, wait->context) : &none;
+    const struct wait_site *site = has_site ? wait_sites_find(reading->sites, wait->context) : &none;
     const char *lock_class = is_of_object(wait->cause) ? wait->lock_class : "";
     bool is_idle = site->is_idle && trace_cause_may_be_idle(wait->cause);
     uint64_t key = mix(mix(HASH_START, wait->cause), is_idle);
@@ -206,7 +185,7 @@ static void add_held(struct waits_reading *reading, uint32_t row, const struct m
 /* The lock of a row was held in a context for so long. */
 static void add_holder(struct waits_reading *reading, uint32_t row, uint32_t context, uint64_t ns)
 {
-    const struct wait_site *site = site_of(reading, context);
+    const struct wait_site *site = wait_sites_find(reading->sites, context);
     const struct method_name taker = taker_of(reading, context, &reading->rows[row].row.where);
     add_held(reading, row, site->where.class_name != NULL ? &site->where : &site->called, false, ns);
     if (taker.class_name != NULL)
@@ -255,8 +234,8 @@ static void add_wait(struct waits_reading *reading, const struct trace_wait *wai
     reading->n_visits += first_visit;
     bool has_site = wait->cause != TRACE_CAUSE_ON_CPU && wait->cause != TRACE_CAUSE_READY;
     sum->pool = wait_pools_hear(&reading->pools, wait, trace_thread(reading->reader, wait->thread),
-                                has_site ? site_of(reading, wait->context) : NULL);
-    sum->row.is_shallow = sum->row.is_shallow && has_site && site_of(reading, wait->context)->is_shallow;
+                                has_site ? wait_sites_find(reading->sites, wait->context) : NULL);
+    sum->row.is_shallow = sum->row.is_shallow && has_site && wait_sites_find(reading->sites, wait->context)->is_shallow;
     sum->row.n += wait->n;
     sum->row.n_threads += first;
     reading->n_threads += first_of_all;

@@ -12,7 +12,7 @@
 #include "core/base/hash.h"
 #include "core/trace/trace.h"
 #include "phases/samples/wait_search.h"
-#include "report/folding.h"
+#include "report/wait_sites.h"
 #include "report/format/table.h"
 #include "report/source.h"
 
@@ -60,12 +60,11 @@ static inline bool wait_row_is_lock(const struct wait_row *row)
 /*
  * What hears the waits of a trace.
  *
- * reader        of the trace; borrowed until the end
- * libraries     classes that are not the program's own (report/folding.h); NULL: only the JDK's are not
- * only_threads  the names of those that count (report/some_threads.h); NULL: all; borrowed
+ * reader, sites  of the trace; borrowed until the end
+ * only_threads   the names of those that count (report/some_threads.h); NULL: all; borrowed
  */
-void waits_begin(struct waits_reading **reading, const struct trace_reader *reader,
-                 const struct folding_list *libraries, const char *only_threads);
+void waits_begin(struct waits_reading **reading, const struct trace_reader *reader, struct wait_sites *sites,
+                 const char *only_threads);
 void waits_hear(struct waits_reading *reading, const struct trace_wait *wait);
 void waits_hear_sample(struct waits_reading *reading, const struct trace_sample *sample); /* tells where owners ran */
 
