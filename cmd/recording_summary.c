@@ -63,17 +63,24 @@ static void tell_first(const char *first)
     fputc('\n', stderr);
 }
 
+static void tell_kept(uint32_t n, const char *why, const char *next)
+{
+    if (n > 0)
+        fprintf(stderr,
+                "mmprof: %" PRIu32 " %s kept disabled probes: %s\n"
+                "  next: %s; the next recording removes the probes\n",
+                n, classes(n), why, next);
+}
+
 /* Loaded classes that were not changed, for reasons of their own. */
 static void tell_unchanged(const struct recorder_summary *s)
 {
     tell_without_probes(s->n_breakpoint_classes, "a debugger has breakpoints there, and the JVM would remove them",
                         "clear the breakpoints in the classes to record");
-    if (s->n_kept_classes > 0)
-        fprintf(stderr,
-                "mmprof: %" PRIu32
-                " %s kept disabled probes: a debugger has breakpoints there, and the JVM would remove them\n"
-                "  next: clear the breakpoints; the next recording removes the probes\n",
-                s->n_kept_classes, classes(s->n_kept_classes));
+    tell_kept(s->n_kept_classes, "a debugger has breakpoints there, and the JVM would remove them",
+              "clear the breakpoints");
+    tell_kept(s->n_kept_for_memory, "to change them back takes memory, and the JVM is near its limit",
+              "give the group more memory");
     if (s->n_refused_classes > 0) {
         fprintf(stderr, "mmprof: %" PRIu32 " %s not changed: the JVM refused", s->n_refused_classes,
                 classes(s->n_refused_classes));

@@ -395,6 +395,7 @@ int metadata_write_end(struct trace_writer *writer, const struct segment *segmen
         { INFO_LEFT_LOADERS, atomic_load(&segment->counts[SEGMENT_LEFT_LOADERS]) },
         { INFO_LEFT_BREAKPOINTS, atomic_load(&segment->counts[SEGMENT_LEFT_BREAKPOINTS]) },
         { INFO_KEPT_BREAKPOINTS, atomic_load(&segment->counts[SEGMENT_KEPT_BREAKPOINTS]) },
+        { INFO_KEPT_MEMORY, atomic_load(&segment->counts[SEGMENT_KEPT_MEMORY]) },
         { INFO_UNSURE_CLASSES, atomic_load(&segment->counts[SEGMENT_UNSURE]) },
         { INFO_REFUSED_CLASSES, atomic_load(&segment->counts[SEGMENT_REFUSED]) },
         { INFO_SHARED_NAMES, atomic_load(&segment->counts[SEGMENT_SHARED_NAMES]) },

@@ -327,6 +327,7 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->n_loader_classes = atomic_load(&segment->counts[SEGMENT_LEFT_LOADERS]);
     summary->n_breakpoint_classes = atomic_load(&segment->counts[SEGMENT_LEFT_BREAKPOINTS]);
     summary->n_kept_classes = atomic_load(&segment->counts[SEGMENT_KEPT_BREAKPOINTS]);
+    summary->n_kept_for_memory = atomic_load(&segment->counts[SEGMENT_KEPT_MEMORY]);
     summary->n_unsure_classes = atomic_load(&segment->counts[SEGMENT_UNSURE]);
     summary->n_refused_classes = atomic_load(&segment->counts[SEGMENT_REFUSED]);
     metadata_reason(&segment->unsure, summary->unsure, sizeof summary->unsure);

@@ -108,7 +108,8 @@ struct recorder_summary {
     uint64_t n_records, n_bytes, n_lost, n_kernel_lost;
     uint32_t n_values; /* by which calls are told apart */
     uint32_t n_classes, n_methods, n_skipped, n_failed_classes, n_left_classes, n_no_room_classes, n_event_classes,
-        n_late_classes, n_loader_classes, n_breakpoint_classes, n_kept_classes, n_unsure_classes, n_refused_classes;
+        n_late_classes, n_loader_classes, n_breakpoint_classes, n_kept_classes, n_kept_for_memory, n_unsure_classes,
+        n_refused_classes;
     char unsure[256], refused[256];         /* the first of these classes, and why; or "" */
     double instrument_ms, longest_pause_ms; /* of the classes that were loaded already; attached: the longest stop */
     uint64_t n_readings, readings_ns;       /* of counters from outside, and the CPU time that they took */

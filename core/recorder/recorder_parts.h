@@ -151,7 +151,7 @@ void recorder_room_close(void);
 
 /*
  * Is the JVM (pid 0: not known yet), or are we, so near a limit that the recording has to end?  Then own->why says it;
- * before that, segment->is_enough is set.
+ * before that, segment->changes is set.
  */
 bool recorder_room_is_low(struct recorder_room *own, pid_t pid, struct segment *segment);
 

@@ -335,7 +335,7 @@ static int change_classes(struct recorder *r, struct err *err)
         }
         if (r->now.plan->prepare_limit_s > 0 &&
             (double)(clock_ns(CLOCK_MONOTONIC_RAW) - start_ns) / 1e9 >= r->now.plan->prepare_limit_s)
-            atomic_store(&r->session.segment->is_enough, 1);
+            atomic_store(&r->session.segment->changes, SEGMENT_CHANGES_NO_MORE);
         report_change(r);
     }
     progress_end(&r->progress);

@@ -108,7 +108,9 @@ bool recorder_room_is_low(struct recorder_room *own, pid_t pid, struct segment *
         if (is_group && room.bytes < room.limit_bytes / 8)
             own->look_ns = now_ns + LOOK_NEAR_NS;
         if (room.bytes < 2 * reserve)
-            atomic_store(&segment->is_enough, 1);
+            atomic_store(&segment->changes, SEGMENT_CHANGES_NO_MORE);
+        if (is_target && room.bytes < reserve)
+            atomic_store(&segment->changes, SEGMENT_CHANGES_NONE);
         if (room.bytes < reserve)
             describe(is_target ? pid : 0, &room, own->why, sizeof own->why);
     }

@@ -195,6 +195,8 @@ static const struct info_row rows[INFO_N_KEYS] = {
         { ONE_COUNT }, OF_ALL },
     [INFO_KEPT_BREAKPOINTS] = { "kept.breakpoints", "",
         "classes that keep their probes, disabled: a debugger has breakpoints in them", { ONE_COUNT }, OF_ALL },
+    [INFO_KEPT_MEMORY] = { "kept.memory", "",
+        "classes that keep their probes, disabled: the JVM was near its memory limit", { ONE_COUNT }, OF_ALL },
     [INFO_UNSURE_CLASSES] = { "unsure.classes", "", "classes skipped: with probes they failed the bytecode check",
         { ONE_COUNT }, OF_ALL },
     [INFO_UNSURE_FIRST] = { "unsure.first", "", "the first of them, and why", { ONE_TEXT }, OF_ALL },

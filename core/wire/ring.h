@@ -138,7 +138,7 @@ struct ring {
 #define RING_CHANGED "changed-by-mmprof"
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 18
+#define SEGMENT_VERSION 19
 
 #define SEGMENT_THREADS_BYTES 256 /* of a pattern, with a NUL */
 
@@ -162,14 +162,22 @@ enum segment_count {
     SEGMENT_LEFT_NATIVES,     /* the JVM would retain all versions of them */
     SEGMENT_LEFT_METASPACE,   /* there is not enough metaspace */
     SEGMENT_LEFT_EVENTS,      /* those of JFR's events */
-    SEGMENT_LEFT_LATE,        /* is_enough */
+    SEGMENT_LEFT_LATE,        /* SEGMENT_CHANGES_NO_MORE */
     SEGMENT_LEFT_LOADERS,     /* no way from their class loader to the probes */
     SEGMENT_LEFT_BREAKPOINTS, /* a debugger has breakpoints in them */
     SEGMENT_KEPT_BREAKPOINTS, /* the same at the end: their probes stay, disabled */
+    SEGMENT_KEPT_MEMORY,      /* the same: SEGMENT_CHANGES_NONE */
     SEGMENT_UNSURE,           /* rewritten, they did not pass the check */
     SEGMENT_REFUSED,          /* the JVM did not change them */
     SEGMENT_SHARED_NAMES,     /* names with probes that classes of several loaders have */
     SEGMENT_N_COUNTS
+};
+
+/* Which loaded classes may change, from now on. */
+enum segment_changes {
+    SEGMENT_CHANGES_ALL,
+    SEGMENT_CHANGES_NO_MORE, /* none gets probes */
+    SEGMENT_CHANGES_NONE     /* nor is one changed back, which takes memory */
 };
 
 /* The first class of a count, and why: "pkg.Class: why"; there when is_set. */
@@ -191,7 +199,7 @@ struct segment {
     char threads[SEGMENT_THREADS_BYTES]; /* only threads whose names match record (fnmatch); "": all do */
     /* Set by the recorder before it waits, cleared by the thread that wakes it. */
     _Alignas(64) _Atomic uint32_t is_waiting;
-    _Atomic uint32_t is_enough;  /* set by the recorder: no more of the loaded classes are to get probes */
+    _Atomic uint32_t changes;    /* set by the recorder: enum segment_changes */
     _Atomic uint32_t n_prepared; /* rings below it have memory */
     _Atomic uint32_t n_handed;   /* goes up when rings are prepared or free again: a thread without one may try again */
     /* Written by the target. */

@@ -130,7 +130,7 @@ near_the_limit() {
     is "$v: at 99 % of the limit a recording is refused" "$? $(grep -c 'left of the memory limit' <<< "$said")" "1 1"
     unlimit
     rm -f "$SCRATCH/group.dat"
-    start "$SCRATCH/said" "$mmprof" record -q --include 'target/*' -o "$SCRATCH/group.dat" -p "$jvm"
+    start "$SCRATCH/said" "$mmprof" record --include 'target/*' -o "$SCRATCH/group.dat" -p "$jvm"
     recorder=$pid
     wait_for 30 test -s "$SCRATCH/group.dat"
     wait_for 60 has_settled
@@ -140,7 +140,15 @@ near_the_limit() {
     is "$v: the limit comes near: the recording ends, and says why" \
         "$? $(grep -c 'ended early, before the kernel kills a process' "$SCRATCH/said")" "0 1"
     matches "$v: its trace is readable" "$(trace_counts "$SCRATCH/group.dat")" '^RECORDS [1-9].* CUT 0 UNNESTED 0$'
+    matches "$v: it changes no class back there" "$(kept_for_memory)" '^[1-9]'
     unlimit
+    "$mmprof" record -d 0.5 --include 'target/*' -o "$SCRATCH/group.dat" -p "$jvm" > "$SCRATCH/said" 2>&1
+    is "$v: the next recording does" "$? $(kept_for_memory)" "0 "
+}
+
+# How many classes keep their probes, as a recording says.
+kept_for_memory() {
+    sed -nE 's/^mmprof: ([0-9]+) class(es)? kept disabled probes: .*memory.*/\1/p' "$SCRATCH/said"
 }
 
 # The JVM's user appends methods for ever: mmprof, in a group of its own, ends and says why, with a trace.

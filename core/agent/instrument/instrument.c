@@ -410,10 +410,10 @@ void instrument_end(void)
     pthread_mutex_unlock(&state->lock);
 }
 
-bool instrument_is_enough(void)
+enum segment_changes instrument_changes(void)
 {
     pthread_mutex_lock(&state->lock);
-    bool is_enough = state->segment != NULL && atomic_load(&state->segment->is_enough) != 0;
+    uint32_t changes = state->segment != NULL ? atomic_load(&state->segment->changes) : SEGMENT_CHANGES_ALL;
     pthread_mutex_unlock(&state->lock);
-    return is_enough;
+    return (enum segment_changes)changes;
 }

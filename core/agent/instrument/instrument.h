@@ -26,8 +26,8 @@ void instrument_leave(enum segment_count which, struct wire_text name, const cha
 /* A class is left alone because it is one of JFR's events: each is counted once. */
 void instrument_left_event(const char *name, size_t n);
 
-/* Has the recorder said that no more classes are to get probes? */
-bool instrument_is_enough(void);
+/* What the recorder says of classes that are loaded. */
+enum segment_changes instrument_changes(void);
 
 /* Is no thread in the hook? */
 bool instrument_is_idle(void);

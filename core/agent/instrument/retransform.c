@@ -137,9 +137,13 @@ static bool is_wanted(const struct work *work, jclass class_ref, struct wire_tex
 /* Is the next thing to change it?  Its probes and its breakpoints are looked at in the last moment. */
 static bool may_change_now(const struct work *work, jclass class_ref, struct wire_text name)
 {
-    if (breakpoints_are_in(class_ref, name)) {
-        instrument_count(work->purpose == LAST ? SEGMENT_KEPT_BREAKPOINTS : SEGMENT_LEFT_BREAKPOINTS, 1);
-        if (work->purpose == LAST)
+    bool is_last = work->purpose == LAST, has_no_room = is_last && instrument_changes() == SEGMENT_CHANGES_NONE;
+    if (has_no_room || breakpoints_are_in(class_ref, name)) {
+        instrument_count(has_no_room ? SEGMENT_KEPT_MEMORY
+                         : is_last   ? SEGMENT_KEPT_BREAKPOINTS
+                                     : SEGMENT_LEFT_BREAKPOINTS,
+                         1);
+        if (is_last)
             instrument_keeps_probes(name.at, name.n);
         return false;
     }
@@ -345,7 +349,7 @@ static jint choose_first(const struct work *work, jclass *classes, jint n)
 
 static bool is_enough(const struct work *work)
 {
-    return work->purpose == FIRST && instrument_is_enough();
+    return work->purpose == FIRST && instrument_changes() != SEGMENT_CHANGES_ALL;
 }
 
 static void change(const struct work *work, jclass *classes, jint n)
@@ -453,18 +457,23 @@ int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *cont
     return rc;
 }
 
+static uint32_t n_kept(void)
+{
+    return instrument_counted(SEGMENT_FAILED) + instrument_counted(SEGMENT_KEPT_BREAKPOINTS) +
+           instrument_counted(SEGMENT_KEPT_MEMORY);
+}
+
 void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass)
 {
     struct class_batch batch = BATCH_START;
     const struct work work = { jvmti, jni, control, NULL, LAST, false, pass, &batch, NULL };
     wait_for_hooks();
-    uint32_t n_left = instrument_counted(SEGMENT_FAILED) + instrument_counted(SEGMENT_KEPT_BREAKPOINTS);
+    uint32_t n_left = n_kept();
     memset(pass, 0, sizeof *pass);
     if (instrument_had_probes()) /* else the names of all classes would be looked at for nothing */
         run(&work);
     (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
     instrument_end();
-    if (pass->n_refused == 0 &&
-        instrument_counted(SEGMENT_FAILED) + instrument_counted(SEGMENT_KEPT_BREAKPOINTS) == n_left)
+    if (pass->n_refused == 0 && n_kept() == n_left)
         methods_forget_ids();
 }
