@@ -1,6 +1,7 @@
 #!/bin/bash
 # The sources' form: clang-format, cppcheck, shellcheck, calls that nobody makes.
 # timeout: 600
+# long: yes
 # beside: yes
 . "$(dirname "$0")/../lib.sh"
 cd "$root" || exit 1

@@ -2,6 +2,7 @@
 # mmprof memtrace: objects whose lives are known, before and after collections that move them; accesses that are counted
 # by hand; a tool of one's own; what is refused.
 # timeout: 300
+# long: yes
 # beside: yes
 . "$(dirname "$0")/../lib.sh"
 

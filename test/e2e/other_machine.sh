@@ -1,5 +1,6 @@
 #!/bin/bash
 # Every source compiles without a warning for the other machine, too: x86-64 and aarch64 are both supported.
+# long: yes
 # beside: yes
 . "$(dirname "$0")/../lib.sh"
 cd "$root" || exit 1
