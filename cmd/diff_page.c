@@ -17,12 +17,6 @@ struct diff_page {
 
 /* ---- call trees ---- */
 
-static uint64_t own_ticks(const struct report_source *source, uint32_t node)
-{
-    const struct calltree_node *of = &source->tree->nodes[node];
-    return source->clock == PHASES_CPU ? of->cpu_ticks : of->wall_ticks;
-}
-
 static uint32_t frame_of(struct diff_page *page, const struct report_source *source, uint32_t node, uint32_t *known)
 {
     const struct calltree *tree = source->tree;
@@ -70,9 +64,9 @@ static void add_tree(struct diff_page *page, const struct report_source *source,
     uint32_t *known = xcalloc((size_t)tree->n_methods + 1, sizeof *known);
     double all = 0;
     for (uint32_t i = 1; i < tree->n_nodes; i++)
-        all += is_shown(source, i) ? (double)own_ticks(source, i) : 0;
+        all += is_shown(source, i) ? (double)report_own_ticks(source, i) : 0;
     for (uint32_t i = 1; all > 0 && i < tree->n_nodes; i++) {
-        uint64_t ticks = own_ticks(source, i);
+        uint64_t ticks = report_own_ticks(source, i);
         if (ticks > 0 && is_shown(source, i))
             html_stacks_add(page->stacks, page->frames, stack_of(page, source, i, known), side,
                             (double)ticks / all / (double)page->diff->options->n_traces[side]);

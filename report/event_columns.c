@@ -49,7 +49,7 @@ static bool has_counted(const struct calltree *tree, const struct event_column *
 {
     for (uint32_t i = 0; i < column->n_recorded; i++)
         for (uint32_t node = 0; tree->n_metrics > 0 && node < tree->n_nodes; node++)
-            if (tree->metrics[node * tree->n_metrics + CALLTREE_COUNTERS + column->recorded[i].column] > 0)
+            if (calltree_metrics(tree, node)[CALLTREE_COUNTERS + column->recorded[i].column] > 0)
                 return true;
     return false;
 }

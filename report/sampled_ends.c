@@ -101,6 +101,21 @@ static uint64_t *sum_up_calls(const struct calltree *tree, struct arena *arena)
     return total;
 }
 
+/* The wall time stays what it was. */
+static void keep_wall_ticks(const struct calltree *before, struct calltree *after, struct arena *arena)
+{
+    size_t n_words = before->row_words;
+    after->rows = arena_alloc(arena, after->n_nodes * n_words * sizeof(uint64_t));
+    after->total_rows = arena_alloc(arena, after->n_nodes * n_words * sizeof(uint64_t));
+    for (uint32_t i = 1; i < after->n_nodes; i++) {
+        after->nodes[i].row = i;
+        memcpy(calltree_row(after, i), calltree_row(before, i), n_words * sizeof(uint64_t));
+        memcpy(calltree_total_row(after, i), calltree_total_row(before, i), n_words * sizeof(uint64_t));
+        calltree_row(after, i)[ROW_OFF] += before->nodes[i].cpu_ticks - after->nodes[i].cpu_ticks;
+        calltree_total_row(after, i)[ROW_OFF] += before->total_cpu_ticks[i] - after->total_cpu_ticks[i];
+    }
+}
+
 /* The times of whole calls are right: what changes is the partial calls'. */
 static void adjust_partials(const struct calltree *before, struct calltree *after, struct arena *arena)
 {
@@ -144,6 +159,7 @@ static const struct calltree *divide_ends(const struct call_ends *e, bool *is_en
     *divided = *tree;
     divided->nodes = nodes;
     divided->total_cpu_ticks = sum_up_calls(divided, arena);
+    keep_wall_ticks(tree, divided, arena);
     adjust_partials(tree, divided, arena);
     find_ended(tree, divided, is_ended, arena);
     return divided;

@@ -36,7 +36,9 @@ static void add_root(struct calltree *tree, const struct sample_root *root, uint
 {
     uint32_t node = tree->n_nodes++;
     uint64_t ticks = (uint64_t)(root->ns / (tree->ns_per_tick > 0 ? tree->ns_per_tick : 1));
-    tree->nodes[node] = (struct calltree_node){ .parent = node, .method = CALLTREE_ROOT, .cpu_ticks = ticks };
+    tree->nodes[node] =
+        (struct calltree_node){ .parent = node, .method = CALLTREE_ROOT, .row = node, .cpu_ticks = ticks };
+    calltree_row(tree, node)[ROW_OFF] = -ticks;
     tree->roots[tree->n_roots++] = (struct calltree_root){ node, root->part, thread };
     tree->total_cpu_ticks[node] = ticks;
 }
@@ -56,6 +58,8 @@ struct calltree *sampled_roots(const struct report_source *source, const struct 
     tree->n_roots = 0;
     tree->n_partials = 0;
     tree->n_metrics = 0;
+    tree->row_words = ROW_METRICS;
+    tree->rows = tree->total_rows = arena_alloc(arena, (n_roots + 1) * tree->row_words * sizeof(uint64_t));
     tree->cpu_is_wall = false;
     for (uint32_t i = 0; i < n; i++)
         if (found[i].ns > 0)

@@ -101,6 +101,7 @@ static uint32_t add_node(struct planting *p, uint32_t parent, uint32_t method)
     bool is_root = method == CALLTREE_ROOT;
     tree->nodes[node] = (struct calltree_node){ .parent = is_root ? node : parent,
                                                 .method = method,
+                                                .row = node,
                                                 .next_sibling = is_root ? 0 : tree->nodes[parent].first_child };
     if (!is_root)
         tree->nodes[parent].first_child = node;
@@ -213,30 +214,35 @@ static void take_sample(struct planting *p, size_t i)
 
 /* ---- time and calls ---- */
 
+/* On a CPU, which is no wall time yet. */
+static void add_cpu(const struct calltree *tree, uint32_t node, uint64_t ticks)
+{
+    tree->nodes[node].cpu_ticks += ticks;
+    calltree_row(tree, node)[ROW_OFF] -= ticks;
+}
+
 /* A share of what a recorded context has, to one of its positions. */
 static void hand_over(struct planting *p, uint32_t measured, const struct division_share *share, uint32_t to)
 {
-    struct calltree_node *node = &p->tree->nodes[to];
-    const struct calltree_node *from = &p->from->nodes[measured];
-    size_t n_metrics = p->tree->n_metrics;
-    node->calls += division_part(from->calls, share);
-    node->unwinds += division_part(from->unwinds, share);
-    node->n_open += (uint32_t)division_part(from->n_open, share);
-    node->n_lost += (uint32_t)division_part(from->n_lost, share);
+    const struct calltree *from = p->from;
+    uint64_t *row = calltree_row(p->tree, to), calls = calltree_calls(p->tree, to);
+    calls += division_part(calltree_calls(from, measured), share);
+    p->tree->nodes[to].low_calls = (uint32_t)calls;
+    row[ROW_HIGH_CALLS] = calls >> 32;
+    for (size_t w = ROW_UNWINDS; w < from->row_words; w++)
+        row[w] += division_part(calltree_row(from, measured)[w], share);
     bool is_wall = p->samples->waits != NULL;
     if (!is_wall)
-        node->wall_ticks += division_part(from->wall_ticks, share);
+        row[ROW_OFF] += division_part(calltree_wall_ticks(from, measured), share);
     if (p->n_own[measured] < p->least)
-        node->cpu_ticks += division_part(p->own[measured].all, share);
+        add_cpu(p->tree, to, division_part(p->own[measured].all, share));
     p->probe_ticks[to] +=
-        division_part(is_wall ? p->from->total_wall_ticks[measured] : p->from->total_cpu_ticks[measured], share);
+        division_part(is_wall ? calltree_total_wall_ticks(from, measured) : from->total_cpu_ticks[measured], share);
     struct calltree_partial partial = calltree_partial_at(p->from, measured);
     if (partial.wall_ticks > 0)
         *xpush(p->tree->partials, p->partials_room, p->tree->n_partials) =
             (struct calltree_partial){ to, division_part(partial.cpu_ticks, share),
                                        division_part(partial.wall_ticks, share) };
-    for (size_t m = 0; m < n_metrics; m++)
-        p->tree->metrics[to * n_metrics + m] += division_part(p->from->metrics[measured * n_metrics + m], share);
 }
 
 /*
@@ -286,8 +292,7 @@ static void hand_over_all(struct planting *p)
     for (size_t i = 0; i < p->samples->n_kept; i++)
         if (p->leaf[i] != CALLTREE_NONE && !(p->samples->waits != NULL && p->samples->kept[i].is_waiting) &&
             p->n_own[p->anchor[i]] >= p->least)
-            p->tree->nodes[p->leaf[i]].cpu_ticks +=
-                division_take(&p->own[p->anchor[i]], (double)p->samples->kept[i].weight_ns);
+            add_cpu(p->tree, p->leaf[i], division_take(&p->own[p->anchor[i]], (double)p->samples->kept[i].weight_ns));
 }
 
 /* ---- the whole ---- */
@@ -342,11 +347,11 @@ static void make_values(struct planting *p)
 {
     struct arena *arena = p->source->arena;
     struct calltree *tree = p->tree;
-    size_t n = tree->n_nodes, n_metrics = tree->n_metrics;
-    tree->total_cpu_ticks = arena_alloc(arena, n * sizeof(uint64_t));
-    tree->total_wall_ticks = arena_alloc(arena, n * sizeof(uint64_t));
-    tree->metrics = arena_alloc(arena, (n * n_metrics + 1) * sizeof(uint64_t));
-    tree->total_metrics = arena_alloc(arena, (n * n_metrics + 1) * sizeof(uint64_t));
+    size_t n_words = tree->n_nodes * tree->row_words;
+    tree->n_rows = tree->n_nodes;
+    tree->total_cpu_ticks = arena_alloc(arena, tree->n_nodes * sizeof(uint64_t));
+    tree->rows = arena_alloc(arena, n_words * sizeof(uint64_t));
+    tree->total_rows = arena_alloc(arena, n_words * sizeof(uint64_t));
 }
 
 /* No context's time is wrong because a call's end was not seen. */

@@ -71,10 +71,10 @@ uint64_t *sampled_wall_divide(const struct report_source *source, const struct t
             continue;
         given[i] =
             division_take(&roots[root_of_node(tree, leaf[i], root_of)], (double)(sample->weight_ns + sample->ready_ns));
-        *(sample->is_idle ? idle_ticks : &tree->nodes[leaf[i]].wall_ticks) += given[i];
+        *(sample->is_idle ? idle_ticks : &calltree_row(tree, leaf[i])[ROW_OFF]) += given[i];
     }
     for (uint32_t i = 0; i < tree->n_roots; i++) /* without samples */
-        tree->nodes[tree->roots[i].node].wall_ticks += roots[i].all - roots[i].given;
+        calltree_row(tree, tree->roots[i].node)[ROW_OFF] += roots[i].all - roots[i].given;
     return given;
 }
 
@@ -83,7 +83,7 @@ uint64_t *sampled_wall_divide(const struct report_source *source, const struct t
 /* Threads that share a root have what their samples say, and all of them together what the root has. */
 static void share_root(const struct calltree *tree, uint32_t root, double all, uint64_t *ticks)
 {
-    double has = (double)tree->total_wall_ticks[tree->roots[root].node];
+    double has = (double)calltree_total_wall_ticks(tree, tree->roots[root].node);
     for (uint32_t i = 0; i < tree->n_threads && all > 0; i++)
         if (tree->threads[i].is_known && root_of_thread(tree, i) == root)
             ticks[i] = (uint64_t)((double)ticks[i] * (has / all));

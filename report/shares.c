@@ -72,7 +72,7 @@ static void add_waiting(const struct report_source *source, struct shares *share
     }
     for (uint32_t i = 0; i < tree->n_roots; i++) {
         shares->part_is_known[tree->roots[i].part] = true;
-        shares->part_ticks[tree->roots[i].part] += tree->total_wall_ticks[tree->roots[i].node];
+        shares->part_ticks[tree->roots[i].part] += calltree_total_wall_ticks(tree, tree->roots[i].node);
     }
     shares->part_ticks[VM_PART_APPLICATION] += source->sampled->other_ticks;
     shares->all_ticks = shares->probe_ticks;
@@ -177,7 +177,7 @@ static void add_part_metrics(const struct report_source *source, struct shares *
     shares->all_metrics = arena_alloc(source->arena, (tree->n_metrics + 1) * sizeof *shares->all_metrics);
     for (uint32_t i = 0; i < tree->n_roots; i++)
         for (size_t m = 0; m < tree->n_metrics; m++) {
-            uint64_t n = tree->total_metrics[tree->roots[i].node * tree->n_metrics + m];
+            uint64_t n = calltree_total_metrics(tree, tree->roots[i].node)[m];
             shares->part_metrics[tree->roots[i].part][m] += n;
             shares->all_metrics[m] += n;
         }
@@ -232,11 +232,10 @@ void shares_compute(const struct report_source *source, const uint32_t *row_of, 
         add_measured(source, shares);
     shares->outside_ticks = shares->part_ticks[VM_PART_APPLICATION];
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
-        const struct calltree_node *node = &tree->nodes[i];
-        uint64_t ticks = source->clock == PHASES_CPU ? node->cpu_ticks : node->wall_ticks;
-        shares->outside_cpu_ticks += owner[i] == NOT_IN_ROW ? node->cpu_ticks : 0;
+        uint64_t ticks = report_own_ticks(source, i);
+        shares->outside_cpu_ticks += owner[i] == NOT_IN_ROW ? tree->nodes[i].cpu_ticks : 0;
         for (size_t m = 0; owner[i] == NOT_IN_ROW && m < tree->n_metrics; m++)
-            shares->outside_metrics[m] += tree->metrics[i * tree->n_metrics + m];
+            shares->outside_metrics[m] += calltree_metrics(tree, i)[m];
         if (owner[i] < n_rows) {
             shares->self_ticks[owner[i]] += ticks;
             shares->outside_ticks -= ticks;

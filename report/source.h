@@ -40,6 +40,19 @@ int report_clock_parse(const char *text, enum phases_clock *clock, struct err *e
 
 double report_ns(const struct report_source *source, uint64_t ticks);
 
+/* On the report's clock: a context's, without and with what it calls. */
+static inline uint64_t report_own_ticks(const struct report_source *source, uint32_t node)
+{
+    const struct calltree *tree = source->tree;
+    return source->clock == PHASES_CPU ? tree->nodes[node].cpu_ticks : calltree_wall_ticks(tree, node);
+}
+
+static inline uint64_t report_total_ticks(const struct report_source *source, uint32_t node)
+{
+    const struct calltree *tree = source->tree;
+    return source->clock == PHASES_CPU ? tree->total_cpu_ticks[node] : calltree_total_wall_ticks(tree, node);
+}
+
 /*
  * For how long a method was recorded, and what part of all that ran, ran then: on the report's clock.  All tables that
  * say which share of the time a method had say it of the time in which it was recorded.

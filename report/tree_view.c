@@ -13,18 +13,6 @@
 
 /* ---- which methods ---- */
 
-static double ticks_of(const struct report_source *source, uint32_t node)
-{
-    const struct calltree *tree = source->tree;
-    return (double)(source->clock == PHASES_CPU ? tree->total_cpu_ticks[node] : tree->total_wall_ticks[node]);
-}
-
-static double own_ticks_of(const struct report_source *source, uint32_t node)
-{
-    const struct calltree_node *of = &source->tree->nodes[node];
-    return (double)(source->clock == PHASES_CPU ? of->cpu_ticks : of->wall_ticks);
-}
-
 /* How far a method is from what was asked for, half a letter more where its class is another one. */
 static uint32_t distance_of(const struct report_source *source, const char *names, const struct method_name *name)
 {
@@ -104,7 +92,7 @@ int tree_view_find(const struct report_source *source, const char *names, uint32
             index_of[method] = SIZE_MAX;
             continue;
         }
-        found[index_of[method] - 1].ticks += ticks_of(source, i);
+        found[index_of[method] - 1].ticks += (double)report_total_ticks(source, i);
     }
     qsort(found, *n, sizeof *found, largest_first);
     for (size_t i = 0; i < *n; i++)
@@ -138,22 +126,24 @@ static uint32_t line_of(struct tree_view *view, uint32_t parent, uint32_t method
 static void add_tree_row(struct tree_view *view, uint32_t line, uint32_t node, bool has_time)
 {
     const struct report_source *source = view->source;
-    const struct calltree_node *of = &source->tree->nodes[node];
+    uint32_t method = source->tree->nodes[node].method;
     struct tree_line *to = &view->lines[line];
     bool has_samples = source->sampled != NULL;
-    to->calls += (double)of->calls;
-    to->n_open += (double)of->n_open;
-    to->is_ended = to->is_ended || (has_samples && of->calls > 0 && of->method < source->tree->n_methods &&
-                                    source->sampled->is_ended[of->method]);
-    to->self_ticks += own_ticks_of(source, node);
+    uint64_t calls = calltree_calls(source->tree, node);
+    to->calls += (double)calls;
+    to->n_open += (double)calltree_row(source->tree, node)[ROW_OPEN];
+    to->is_ended = to->is_ended ||
+                   (has_samples && calls > 0 && method < source->tree->n_methods && source->sampled->is_ended[method]);
+    to->self_ticks += (double)report_own_ticks(source, node);
     to->n_samples += has_samples && has_time ? (double)source->sampled->n_samples[node] : 0;
-    to->is_recursive = to->is_recursive || (!has_time && of->calls > 0);
+    to->is_recursive = to->is_recursive || (!has_time && calls > 0);
     if (!has_time)
         return;
     struct calltree_partial partial = calltree_partial_at(source->tree, node);
     to->partial_ticks += (double)(source->clock == PHASES_CPU ? partial.cpu_ticks : partial.wall_ticks);
-    to->ticks += ticks_of(source, node);
-    to->probe_ticks += has_samples ? (double)source->sampled->probe_ticks[node] : ticks_of(source, node);
+    to->ticks += (double)report_total_ticks(source, node);
+    to->probe_ticks +=
+        has_samples ? (double)source->sampled->probe_ticks[node] : (double)report_total_ticks(source, node);
 }
 
 static void add_all(struct tree_view *view, double least)
@@ -170,7 +160,8 @@ static void add_all(struct tree_view *view, double least)
         if (parent == i || view->line_of[parent] == 0)
             continue;
         view->line_of[i] = view->line_of[parent];
-        view->is_small[i] = ticks_of(view->source, i) < least || tree->nodes[i].method >= tree->n_methods;
+        view->is_small[i] =
+            (double)report_total_ticks(view->source, i) < least || tree->nodes[i].method >= tree->n_methods;
         if (view->is_small[i])
             continue;
         view->line_of[i] = line_of(view, view->line_of[parent], tree->nodes[i].method);

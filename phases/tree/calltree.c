@@ -16,6 +16,7 @@ static int learn_groups(struct builder *b, struct err *err)
         return -1;
     b->knows_groups = true;
     b->n_columns = trace_n_recorded_counters(b->reader);
+    node_store_rows(&b->store, b->n_columns);
     b->take_turns = groups->n > 1;
     return 0;
 }
@@ -49,10 +50,9 @@ static void finish_time(struct builder *b, struct thread *t, const struct trace_
     runs_end(b, t, about);
     uint64_t ticks = thread_settle(b, t, 0);
     if (!t->known.has_records) /* it may have waited all the time, and nobody knows for what */
-        b->store.nodes[t->node].wall_ticks -= t->known.wall_ticks;
+        node_store_row(&b->store, t->node)[ROW_OFF] -= t->known.wall_ticks;
     if (b->n_columns > 0) {
-        need_metrics(b);
-        b->store.metrics[t->node * b->store.n_metrics + CALLTREE_UNCOUNTED] += ticks;
+        need_metrics(b, t)[CALLTREE_UNCOUNTED] += ticks;
         b->settled.uncounted_ticks = ticks;
     }
     if (b->flow != NULL)
@@ -155,14 +155,17 @@ static void hand_over(struct builder *b)
     for (uint32_t i = 0; i < b->n_unmounted; i++)
         free(b->unmounted[i].entries.all);
     free(b->unmounted);
-    free(b->before);
+    free(b->passed);
     free(b->run_passed);
     free(b->flagged);
     free(b->store.slots);
+    node_store_finish(&b->store);
     b->tree->nodes = b->store.nodes;
     b->tree->n_nodes = b->store.n_nodes;
     b->tree->n_mapped = b->store.n_mapped;
-    b->tree->metrics = b->store.metrics;
+    b->tree->rows = b->store.rows;
+    b->tree->n_rows = b->store.n_rows;
+    b->tree->row_words = b->store.row_words;
     b->tree->n_metrics = b->store.n_metrics;
     b->tree->n_methods = b->store.n_methods;
 }
@@ -184,22 +187,24 @@ int calltree_build(struct trace_reader *reader, const struct calltree_options *o
     activity_open(&tree->activity, 0);
     int rc = build(&b, err);
     hand_over(&b);
-    if (rc == 0)
-        calltree_add_up(tree);
-    else
+    if (rc < 0) {
         calltree_free(tree);
-    return rc;
+        return -1;
+    }
+    tree->total_cpu_ticks = xcalloc(tree->n_nodes, sizeof(uint64_t));
+    tree->total_rows = xcalloc(tree->n_rows, tree->row_words * sizeof(uint64_t));
+    calltree_add_up(tree);
+    return 0;
 }
 
 void calltree_free(struct calltree *tree)
 {
-    struct node_store store = { .nodes = tree->nodes, .n_mapped = tree->n_mapped, .metrics = tree->metrics };
+    struct node_store store = { .nodes = tree->nodes, .n_mapped = tree->n_mapped, .rows = tree->rows };
     node_store_close(&store);
     free(tree->roots);
     free(tree->threads);
     free(tree->total_cpu_ticks);
-    free(tree->total_wall_ticks);
-    free(tree->total_metrics);
+    free(tree->total_rows);
     free(tree->flags);
     free(tree->partials);
     free(tree->unmounted);

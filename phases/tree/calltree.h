@@ -102,24 +102,36 @@ struct calltree_observer {
 };
 
 struct calltree_options {
-    uint32_t max_nodes;                       /* 0: CALLTREE_MAX_NODES, which take 1 GiB */
+    uint32_t max_nodes;                       /* 0: CALLTREE_MAX_NODES, which take 512 MiB */
     bool per_thread;                          /* a tree per thread; else the threads of each part of the VM share one */
     const struct calltree_observer *observer; /* or NULL; borrowed */
 };
 
-/* One context: a method, called along one path.  64 bytes: a record touches one cache line.  A parent comes before its
+/* One context: a method, called along one path.  32 bytes: a record touches one cache line.  A parent comes before its
  * children in the array. */
 struct calltree_node {
     uint32_t parent; /* itself at a root */
     uint32_t method;
-    uint32_t first_child, next_sibling; /* 0: none */
-    uint32_t last_child;                /* the child entered last: most often the next one too; 0: none */
-    uint32_t n_open;                    /* partial calls: see calltree_partial */
-    uint64_t calls;                     /* entries, those that never returned included */
-    uint64_t unwinds;                   /* calls left by an exception */
-    uint64_t cpu_ticks, wall_ticks;     /* exclusive: less probe time; wall: of threads that ran probes */
-    uint32_t n_lost;                    /* calls made here that were not recorded; sticks at its highest value */
-    uint32_t follower;                  /* the sibling entered after this one the last time; 0: none */
+    union { /* 0: none.  The first ones once the tree is built, the others until then */
+        uint32_t first_child;
+        uint32_t last_child; /* entered last: most often the next one too */
+    };
+    union {
+        uint32_t next_sibling;
+        uint32_t follower; /* the sibling entered after this one the last time */
+    };
+    uint32_t row;       /* of the tree's rows; 0: none */
+    uint32_t low_calls; /* of calltree_calls */
+    uint64_t cpu_ticks; /* exclusive, less probe time */
+};
+
+/* What few contexts have: 7,704 of 1.9 million of javac.  A row is a number for each; the metrics follow. */
+enum calltree_row {
+    ROW_OFF,        /* ticks: of wall time more than of CPU time, modulo 2^64; wall: of threads that ran probes */
+    ROW_HIGH_CALLS, /* 2^32 calls each */
+    ROW_UNWINDS,    /* calls left by an exception */
+    ROW_OPEN,       /* partial calls: see calltree_partial */
+    ROW_METRICS
 };
 
 struct calltree_root {
@@ -150,7 +162,7 @@ struct calltree_partial {
     uint64_t cpu_ticks, wall_ticks;
 };
 
-/* Further metrics of a node: metrics[node * n_metrics + i]. */
+/* Further metrics of a node: calltree_metrics. */
 enum calltree_metric {
     CALLTREE_FAULTS,
     CALLTREE_SWITCHES,
@@ -213,8 +225,10 @@ struct calltree {
     uint32_t n_roots;
     struct calltree_thread *threads; /* by the trace's index; owned */
     uint32_t n_threads;
-    size_t n_metrics;   /* CALLTREE_COUNTERS + recorded counters, or 0 when nothing but time and calls was seen */
-    uint64_t *metrics;  /* exclusive; owned */
+    size_t n_metrics; /* CALLTREE_COUNTERS + recorded counters, or 0 when nothing but time and calls was seen */
+    size_t row_words; /* ROW_METRICS + n_metrics at least */
+    uint64_t *rows;   /* exclusive; the first one is all zeros, for nodes without one; owned */
+    uint32_t n_rows;
     uint32_t n_methods; /* methods seen have ids below this */
 
     /* Batches are arrays by group; NULL: there are none.  Of groups that take turns only.  Owned. */
@@ -225,8 +239,8 @@ struct calltree {
     struct estimate_batches *outside_batches;        /* the application's threads outside methods */
     uint64_t probe_counts[TRACE_COLUMNS_MAX];        /* by column: the probes' own, in none of the metrics */
 
-    /* Inclusive, by node. */
-    uint64_t *total_cpu_ticks, *total_wall_ticks, *total_metrics; /* owned */
+    /* Inclusive: by node, and by row; all callers of a node with a row have one. */
+    uint64_t *total_cpu_ticks, *total_rows; /* owned */
 
     struct calltree_partial *partials; /* by node, one for each that has partial calls; owned */
     size_t n_partials;
@@ -270,6 +284,43 @@ int calltree_build(struct trace_reader *reader, const struct calltree_options *o
                    struct err *err);
 
 void calltree_free(struct calltree *tree);
+
+/* What a node has on its own, or with all that it calls: of enum calltree_row, or of enum calltree_metric. */
+static inline uint64_t *calltree_row(const struct calltree *tree, uint32_t node)
+{
+    return tree->rows + tree->nodes[node].row * tree->row_words;
+}
+
+static inline uint64_t *calltree_total_row(const struct calltree *tree, uint32_t node)
+{
+    return tree->total_rows + tree->nodes[node].row * tree->row_words;
+}
+
+static inline uint64_t *calltree_metrics(const struct calltree *tree, uint32_t node)
+{
+    return calltree_row(tree, node) + ROW_METRICS;
+}
+
+static inline uint64_t *calltree_total_metrics(const struct calltree *tree, uint32_t node)
+{
+    return calltree_total_row(tree, node) + ROW_METRICS;
+}
+
+/* Entries, those that never returned included. */
+static inline uint64_t calltree_calls(const struct calltree *tree, uint32_t node)
+{
+    return tree->nodes[node].low_calls + (calltree_row(tree, node)[ROW_HIGH_CALLS] << 32);
+}
+
+static inline uint64_t calltree_wall_ticks(const struct calltree *tree, uint32_t node)
+{
+    return tree->nodes[node].cpu_ticks + calltree_row(tree, node)[ROW_OFF];
+}
+
+static inline uint64_t calltree_total_wall_ticks(const struct calltree *tree, uint32_t node)
+{
+    return tree->total_cpu_ticks[node] + calltree_total_row(tree, node)[ROW_OFF];
+}
 
 /* The pair's calibrated cost in ns; 0 when the trace has none. */
 double calltree_pair_ns(const struct calltree *tree);
@@ -322,7 +373,8 @@ struct calltree_partial calltree_partial_at(const struct calltree *tree, uint32_
 /* Sort partial calls by node, and join those of the same one.  Returns how many are left. */
 size_t calltree_partials_join(struct calltree_partial *partials, size_t n);
 
-/* Inclusive values of all contexts from their own, into the tree's arrays.  Callers come before callees. */
+/* Inclusive values of all contexts from their own, into the tree's arrays, which are there and zero.  Callers come
+ * before callees. */
 void calltree_add_up(struct calltree *tree);
 
 /*

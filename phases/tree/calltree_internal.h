@@ -7,13 +7,16 @@
 /* ---- nodes ---- */
 
 struct node_store {
-    struct calltree_node *nodes; /* mapped, page aligned: a node is a cache line */
+    struct calltree_node *nodes; /* mapped, page aligned: two nodes are a cache line */
     uint32_t n_nodes, n_mapped;
     uint32_t max_nodes; /* beyond it only roots and folded nodes are made */
     uint32_t *slots;    /* (parent, method) -> node, open addressing; 0: free */
     uint32_t n_slots;   /* a power of two */
-    size_t n_metrics;   /* per node; 0: none yet */
-    uint64_t *metrics;  /* n_mapped * n_metrics */
+    size_t n_metrics;   /* 0: none yet */
+    size_t row_words;
+    uint64_t *rows; /* owned */
+    uint32_t n_rows;
+    size_t rows_room;   /* words */
     uint32_t n_methods; /* highest id seen, plus 1 */
 };
 
@@ -29,8 +32,27 @@ uint32_t node_store_child(struct node_store *store, uint32_t parent, uint32_t me
 /* The child that takes what found no room; made beyond the limit. */
 uint32_t node_store_folded_child(struct node_store *store, uint32_t parent);
 
-/* From now on there are metrics. */
-void node_store_metrics(struct node_store *store, size_t n_metrics);
+/* The first row, for nodes without one; there are so many columns of counters. */
+void node_store_rows(struct node_store *store, size_t n_columns);
+
+/* A new row for a node. */
+uint64_t *node_store_new_row(struct node_store *store, uint32_t node);
+
+/* A node's row, made if need be; until the next one is made. */
+static inline uint64_t *node_store_row(struct node_store *store, uint32_t node)
+{
+    uint32_t row = store->nodes[node].row;
+    return row != 0 ? store->rows + row * store->row_words : node_store_new_row(store, node);
+}
+
+static inline void node_store_call(struct node_store *store, uint32_t node)
+{
+    if (++store->nodes[node].low_calls == 0)
+        node_store_row(store, node)[ROW_HIGH_CALLS]++;
+}
+
+/* All nodes are there: children come in lists, the newest first; callers of a node with a row get one. */
+void node_store_finish(struct node_store *store);
 
 /* ---- a thread's clock ---- */
 
@@ -215,10 +237,10 @@ struct thread {
     struct carrier carrier; /* while a virtual thread is here */
     bool is_mounted;
     bool is_placed;
-    uint64_t n_faults, n_switches; /* before it was placed */
-    uint64_t on_since;             /* when it got the CPU that it has, or NOT_ON */
-    uint64_t preempted_since;      /* when it lost the CPU that it waits for, or 0 */
-    struct early_runs *runs;       /* of a thread whose name is not its own yet; owned, or NULL */
+    uint64_t n_told[CALLTREE_UNCOUNTED]; /* faults and switches, so far */
+    uint64_t on_since;                   /* when it got the CPU that it has, or NOT_ON */
+    uint64_t preempted_since;            /* when it lost the CPU that it waits for, or 0 */
+    struct early_runs *runs;             /* of a thread whose name is not its own yet; owned, or NULL */
     struct calltree_thread known;
     struct thread_counters *counters; /* owned, or NULL */
     struct thread_spans spans;
@@ -274,7 +296,8 @@ struct builder {
     const struct calltree_observer *observer; /* of steps, or NULL */
     const struct calltree_observer *flow;     /* of flows, or NULL */
     struct settled settled;                   /* for it */
-    uint64_t *before, *passed;                /* its: metrics of the current node, and what they rose by; owned */
+    uint64_t n_told[CALLTREE_UNCOUNTED];      /* the thread's before this record, for it */
+    uint64_t *passed;                         /* its: what the metrics rose by; owned */
     uint64_t *run_passed;                     /* its: a run's; owned */
     size_t run_room;
     uint32_t shared_roots[VM_PARTS]; /* index into roots, or CALLTREE_NONE */
@@ -295,7 +318,8 @@ static inline uint64_t thread_settle(struct builder *b, struct thread *t, uint64
     uint64_t wall = t->clock.wall, cpu = b->tree->cpu_is_wall ? wall : t->clock.cpu;
     uint64_t probe = cost_take(cost, &t->fraction, cpu);
     node->cpu_ticks += cpu - probe;
-    node->wall_ticks += wall - probe;
+    if (wall != cpu)
+        node_store_row(&b->store, t->node)[ROW_OFF] += wall - cpu;
     t->known.cpu_ticks += cpu;
     t->known.wall_ticks += wall;
     t->known.probe_ticks += probe;
@@ -375,8 +399,8 @@ void calltree_batches_free(struct estimate_batches *batches, uint32_t n_groups);
 
 /* ---- threads ---- */
 
-/* From the first metric on, all nodes have them. */
-void need_metrics(struct builder *b);
+/* The metrics of the thread's node, if it is placed; from now on there are metrics. */
+uint64_t *need_metrics(struct builder *b, const struct thread *t);
 
 /*
  * Find a thread's root.  A thread has its parent's name at first, so its part of the VM is looked at as late as
@@ -463,10 +487,7 @@ void count_open(struct builder *b, uint32_t node, uint32_t depth, const struct c
 
 /* ---- who looks at single calls ---- */
 
-/* Before a record is taken: note the metrics of the thread's current node. */
-void observe_before(struct builder *b, const struct thread *t);
-
-/* After its time and counters were given to that node: tell the observer. */
+/* After a record's time and counters were given to the thread's node: tell the observer. */
 void observe_after(struct builder *b, const struct thread *t, const struct trace_event *event);
 
 /* Records from the i-th on were taken at once, and b->run_passed is set; the thread's times are those before them. */

@@ -19,11 +19,9 @@ static uint64_t settle_early(struct builder *b, struct thread *t)
 void thread_count(struct builder *b, struct thread *t, const struct counts *counts, const struct probe_costs *costs,
                   enum step_kind now, uint64_t ticks)
 {
-    need_metrics(b);
     need_counters(b, t);
-    uint64_t *metrics = b->store.metrics + t->node * b->store.n_metrics;
-    uint64_t *own = t->is_placed ? metrics + CALLTREE_COUNTERS : t->counters->early,
-             *uncounted = t->is_placed ? metrics + CALLTREE_UNCOUNTED : &t->counters->early_uncounted;
+    uint64_t *metrics = need_metrics(b, t), *own = metrics != NULL ? metrics + CALLTREE_COUNTERS : t->counters->early,
+             *uncounted = metrics != NULL ? metrics + CALLTREE_UNCOUNTED : &t->counters->early_uncounted;
     int rc = counters_take(t->counters, counts, costs, t->step, now, own, b->tree->probe_counts);
     if (rc <= 0) {
         *uncounted += ticks;
@@ -102,12 +100,10 @@ void kernel_apply(struct builder *b, struct thread *t, uint64_t ticks, uint32_t 
             apply_reading(b, t);
         if (is_state || (!is_fault && event.kind != TRACE_CPU_OUT && event.kind != TRACE_CPU_PREEMPTED))
             continue;
-        if (!t->is_placed) {
-            *(is_fault ? &t->n_faults : &t->n_switches) += n;
-            continue;
-        }
-        need_metrics(b);
-        b->store.metrics[t->node * b->store.n_metrics + (is_fault ? CALLTREE_FAULTS : CALLTREE_SWITCHES)] += n;
+        enum calltree_metric which = is_fault ? CALLTREE_FAULTS : CALLTREE_SWITCHES;
+        t->n_told[which] += n;
+        if (t->is_placed)
+            need_metrics(b, t)[which] += n;
     }
 }
 

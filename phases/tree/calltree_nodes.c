@@ -34,15 +34,10 @@ static void use_large_pages(const struct node_store *store)
 static void grow_nodes(struct node_store *store)
 {
     uint32_t n_mapped = store->n_mapped * 2;
-    size_t n_words = store->n_mapped * store->n_metrics;
     void *nodes =
         mremap(store->nodes, store->n_mapped * sizeof *store->nodes, n_mapped * sizeof *store->nodes, MREMAP_MAYMOVE);
     if (nodes == MAP_FAILED || n_mapped < store->n_mapped)
         out_of_memory();
-    if (n_words > 0) {
-        store->metrics = xreallocarray(store->metrics, 2 * n_words, sizeof *store->metrics);
-        memset(store->metrics + n_words, 0, n_words * sizeof *store->metrics);
-    }
     store->nodes = nodes;
     store->n_mapped = n_mapped;
     use_large_pages(store);
@@ -78,7 +73,7 @@ void node_store_close(struct node_store *store)
     if (store->nodes != NULL)
         munmap(store->nodes, store->n_mapped * sizeof *store->nodes);
     free(store->slots);
-    free(store->metrics);
+    free(store->rows);
     memset(store, 0, sizeof *store);
 }
 
@@ -105,8 +100,6 @@ static uint32_t add_child(struct node_store *store, uint32_t parent, uint32_t me
     struct calltree_node *child = &store->nodes[node];
     child->parent = parent;
     child->method = method;
-    child->next_sibling = store->nodes[parent].first_child;
-    store->nodes[parent].first_child = node;
     *find_slot(store, parent, method) = node;
     return node;
 }
@@ -134,8 +127,38 @@ uint32_t node_store_folded_child(struct node_store *store, uint32_t parent)
     return node != 0 ? node : add_child(store, parent, CALLTREE_FOLDED);
 }
 
-void node_store_metrics(struct node_store *store, size_t n_metrics)
+/* ---- rows ---- */
+
+static uint32_t new_row(struct node_store *store)
 {
-    store->metrics = xcalloc(store->n_mapped, n_metrics * sizeof *store->metrics);
-    store->n_metrics = n_metrics;
+    xgrow_zeroed(store->rows, store->rows_room, (store->n_rows + (size_t)1) * store->row_words);
+    return store->n_rows++;
+}
+
+void node_store_rows(struct node_store *store, size_t n_columns)
+{
+    store->row_words = ROW_METRICS + CALLTREE_COUNTERS + n_columns;
+    new_row(store);
+}
+
+uint64_t *node_store_new_row(struct node_store *store, uint32_t node)
+{
+    uint32_t row = store->nodes[node].row = new_row(store);
+    return store->rows + row * store->row_words;
+}
+
+void node_store_finish(struct node_store *store)
+{
+    struct calltree_node *nodes = store->nodes;
+    for (uint32_t i = store->n_nodes; i-- > 1;)
+        if (nodes[i].row != 0)
+            node_store_row(store, nodes[i].parent);
+    for (uint32_t i = 1; i < store->n_nodes; i++) {
+        struct calltree_node *parent = &nodes[nodes[i].parent];
+        bool is_root = parent == &nodes[i];
+        nodes[i].first_child = 0;
+        nodes[i].next_sibling = is_root ? 0 : parent->first_child;
+        if (!is_root)
+            parent->first_child = i;
+    }
 }

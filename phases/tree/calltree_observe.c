@@ -3,12 +3,6 @@
 
 #include "core/base/xalloc.h"
 
-void observe_before(struct builder *b, const struct thread *t)
-{
-    if (b->before != NULL)
-        memcpy(b->before, b->store.metrics + t->node * b->store.n_metrics, b->store.n_metrics * sizeof *b->before);
-}
-
 /* Readings from outside have come since the record before, not just with this one. */
 static void take_counters(struct thread_counters *counters, uint64_t *passed)
 {
@@ -23,13 +17,10 @@ static void take_counters(struct thread_counters *counters, uint64_t *passed)
 void observe_after(struct builder *b, const struct thread *t, const struct trace_event *event)
 {
     size_t n = b->store.n_metrics;
-    if (n > 0 && b->before == NULL) { /* the first metrics come with this very record: all of them are what passed */
-        b->before = xcalloc(2 * n, sizeof *b->before);
-        b->passed = b->before + n;
-    }
-    const uint64_t *now = n > 0 ? b->store.metrics + t->node * n : NULL;
+    if (n > 0 && b->passed == NULL)
+        b->passed = xcalloc(n, sizeof *b->passed);
     for (size_t i = 0; i < n; i++)
-        b->passed[i] = now[i] - b->before[i];
+        b->passed[i] = i < CALLTREE_UNCOUNTED ? t->n_told[i] - b->n_told[i] : 0;
     if (t->counters != NULL && n > 0)
         take_counters(t->counters, b->passed);
     struct calltree_step step = { .kind = event->kind,

@@ -38,7 +38,7 @@ void entries_take(struct thread *t, struct call_entries *from, uint32_t depth)
 /* A call at this node is over, or never will be, and is partial. */
 static void partial_add(struct builder *b, uint32_t node, const struct call_entry *entry, uint64_t cpu, uint64_t wall)
 {
-    b->store.nodes[node].n_open++;
+    node_store_row(&b->store, node)[ROW_OPEN]++;
     *xpush(b->tree->partials, b->partials_room, b->tree->n_partials) =
         (struct calltree_partial){ node, cpu - entry->cpu, wall - entry->wall };
 }
@@ -87,7 +87,7 @@ size_t calltree_partials_join(struct calltree_partial *partials, size_t n)
 struct calltree_partial calltree_partial_at(const struct calltree *tree, uint32_t node)
 {
     const struct calltree_partial key = { .node = node }, *found = NULL;
-    if (tree->n_partials > 0 && tree->nodes[node].n_open > 0)
+    if (tree->n_partials > 0 && calltree_row(tree, node)[ROW_OPEN] > 0)
         found = bsearch(&key, tree->partials, tree->n_partials, sizeof key, by_node);
     return found == NULL ? key : *found;
 }

@@ -35,19 +35,11 @@ static void stack_leave(struct builder *b, struct thread *t, uint32_t method, bo
         partial_leave(b, t, &m, true);
     partial_leave(b, t, &f, false);
     if (is_unwind)
-        b->store.nodes[f.node].unwinds++;
+        node_store_row(&b->store, f.node)[ROW_UNWINDS]++;
     frame_up(b, t, &f);
     t->node = f.node;
     t->depth = f.depth;
     t->n_folds = f.n_folds;
-}
-
-/* So many calls made here were not recorded. */
-static void stack_gap(struct builder *b, struct thread *t, uint64_t n)
-{
-    uint32_t *n_lost = &b->store.nodes[t->node].n_lost;
-    *n_lost = n > UINT32_MAX - *n_lost ? UINT32_MAX : *n_lost + (uint32_t)n;
-    t->known.n_lost += n;
 }
 
 /* ---- records ---- */
@@ -84,7 +76,7 @@ static inline void enter(struct builder *b, struct thread *t, uint32_t method, e
 {
     descend(b, t, method, kind);
     b->tree->n_calls++;
-    b->store.nodes[t->node].calls++;
+    node_store_call(&b->store, t->node);
 }
 
 static inline void leave(struct builder *b, struct thread *t, uint32_t method, bool is_unwind)
@@ -94,7 +86,8 @@ static inline void leave(struct builder *b, struct thread *t, uint32_t method, b
         stack_leave(b, t, method, is_unwind);
         return;
     }
-    node->unwinds += is_unwind;
+    if (is_unwind)
+        node_store_row(&b->store, t->node)[ROW_UNWINDS]++;
     if (t->entries.all[t->depth - 1].is_found)
         partial_leave(b, t, &(struct frame){ t->node, t->depth, 0 }, false);
     t->node = node->parent;
@@ -112,7 +105,7 @@ static void take_other(struct builder *b, struct thread *t, const struct trace_e
         virtual_unmount(b, t, event->count);
         return;
     case TRACE_GAP:
-        stack_gap(b, t, event->count);
+        t->known.n_lost += event->count;
         return;
     case TRACE_OPEN:
         control_found(b, event->method, event->ticks);
@@ -139,7 +132,7 @@ static void take_record(struct builder *b, struct thread *t, const struct trace_
     if (!t->is_placed)
         place_thread(b, t, event->thread);
     if (b->observer != NULL)
-        observe_before(b, t);
+        memcpy(b->n_told, t->n_told, sizeof b->n_told);
     b->next_values = event->counters;
     if (t->clock.n_pending > 0)
         kernel_apply(b, t, event->ticks, UINT32_MAX);
@@ -234,7 +227,6 @@ static inline void run_settle(const struct builder *b, struct run *run, struct c
     run->cpu += passed;
     run->probe += probe;
     node->cpu_ticks += passed - probe;
-    node->wall_ticks += passed - probe;
 }
 
 /*
@@ -264,14 +256,15 @@ static size_t run_through(struct builder *b, struct thread *t, const struct trac
             run_settle(b, &run, node, record->ticks, STEP_ENTER);
             run.node = callee;
             entries[run.depth++] = (struct call_entry){ cpu + run.cpu - run.probe, wall + run.cpu - run.probe, false };
-            nodes[callee].calls++;
+            node_store_call(&b->store, callee);
             n_calls++;
         } else {
             if (record->kind > TRACE_UNWIND || node->method != record->operand || run.depth == 0 ||
                 entries[run.depth - 1].is_found)
                 break;
             run_settle(b, &run, node, record->ticks, STEP_EXIT);
-            node->unwinds += record->kind == TRACE_UNWIND;
+            if (record->kind == TRACE_UNWIND)
+                node_store_row(&b->store, run.node)[ROW_UNWINDS]++;
             run.node = node->parent;
             run.depth--;
             control_left(b, record->operand, record->ticks);

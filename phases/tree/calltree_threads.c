@@ -52,24 +52,22 @@ struct thread *find_new_thread(struct builder *b, uint32_t index)
     return thread;
 }
 
-void need_metrics(struct builder *b)
+uint64_t *need_metrics(struct builder *b, const struct thread *t)
 {
-    if (b->store.n_metrics > 0)
-        return;
-    size_t n_metrics = CALLTREE_COUNTERS + b->n_columns, n_nodes = METRICS_MAX_BYTES / (n_metrics * sizeof(uint64_t));
-    if (b->store.max_nodes > n_nodes)
+    size_t n_nodes = METRICS_MAX_BYTES / (b->store.row_words * sizeof(uint64_t));
+    if (b->store.n_metrics == 0 && b->store.max_nodes > n_nodes)
         b->store.max_nodes = (uint32_t)n_nodes;
-    node_store_metrics(&b->store, n_metrics);
+    b->store.n_metrics = CALLTREE_COUNTERS + b->n_columns;
+    return t->is_placed ? node_store_row(&b->store, t->node) + ROW_METRICS : NULL;
 }
 
 /* What was counted before the thread had a node. */
 static void place_counts(struct builder *b, struct thread *t)
 {
     struct thread_counters *counters = t->counters;
-    struct calltree_node *node = &b->store.nodes[t->node];
-    uint64_t *own = b->store.metrics + t->node * b->store.n_metrics;
-    node->cpu_ticks += counters->early_cpu;
-    node->wall_ticks += counters->early_wall;
+    uint64_t *row = node_store_row(&b->store, t->node), *own = row + ROW_METRICS;
+    b->store.nodes[t->node].cpu_ticks += counters->early_cpu;
+    row[ROW_OFF] += counters->early_wall - counters->early_cpu;
     t->known.cpu_ticks += counters->early_cpu;
     t->known.wall_ticks += counters->early_wall;
     own[CALLTREE_UNCOUNTED] += counters->early_uncounted;
@@ -87,12 +85,11 @@ void place_thread(struct builder *b, struct thread *t, uint32_t index)
     bool is_dropped = b->tree->cpu_is_wall && !t->known.has_records; /* its CPU time is not known */
     if (b->flow != NULL)
         flow_placed(b, t, is_dropped);
-    if (t->n_faults + t->n_switches == 0 && t->counters == NULL)
+    if (t->n_told[CALLTREE_FAULTS] + t->n_told[CALLTREE_SWITCHES] == 0 && t->counters == NULL)
         return;
-    need_metrics(b);
+    uint64_t *own = need_metrics(b, t);
     if (t->counters != NULL && !is_dropped)
         place_counts(b, t);
-    uint64_t *own = b->store.metrics + t->node * b->store.n_metrics;
-    own[CALLTREE_FAULTS] += t->n_faults;
-    own[CALLTREE_SWITCHES] += t->n_switches;
+    own[CALLTREE_FAULTS] += t->n_told[CALLTREE_FAULTS];
+    own[CALLTREE_SWITCHES] += t->n_told[CALLTREE_SWITCHES];
 }

@@ -5,26 +5,15 @@
 
 void calltree_add_up(struct calltree *tree)
 {
-    size_t n = tree->n_nodes, n_metrics = tree->n_metrics;
-    if (tree->total_cpu_ticks == NULL) {
-        tree->total_cpu_ticks = xreallocarray(NULL, n, sizeof(uint64_t));
-        tree->total_wall_ticks = xreallocarray(NULL, n, sizeof(uint64_t));
-        tree->total_metrics = xreallocarray(NULL, n * n_metrics, sizeof(uint64_t));
-    }
-    for (size_t i = 0; i < n; i++) {
-        tree->total_cpu_ticks[i] = tree->nodes[i].cpu_ticks;
-        tree->total_wall_ticks[i] = tree->nodes[i].wall_ticks;
-    }
-    if (n_metrics > 0)
-        memcpy(tree->total_metrics, tree->metrics, n * n_metrics * sizeof(uint64_t));
-    for (size_t i = n; i-- > 1;) {
-        size_t parent = tree->nodes[i].parent;
+    memcpy(tree->total_rows, tree->rows, tree->n_rows * tree->row_words * sizeof(uint64_t));
+    for (uint32_t i = tree->n_nodes; i-- > 1;) {
+        uint32_t parent = tree->nodes[i].parent;
+        tree->total_cpu_ticks[i] += tree->nodes[i].cpu_ticks;
         if (parent == i)
             continue;
         tree->total_cpu_ticks[parent] += tree->total_cpu_ticks[i];
-        tree->total_wall_ticks[parent] += tree->total_wall_ticks[i];
-        for (size_t m = 0; m < n_metrics; m++)
-            tree->total_metrics[parent * n_metrics + m] += tree->total_metrics[i * n_metrics + m];
+        for (size_t w = 0; tree->nodes[i].row != 0 && w < tree->row_words; w++)
+            calltree_total_row(tree, parent)[w] += calltree_total_row(tree, i)[w];
     }
 }
 
@@ -76,12 +65,13 @@ struct totals_by_method {
 static void add_context(const struct calltree *tree, const struct totals_by_method *by, uint32_t i)
 {
     const struct calltree_node *node = &tree->nodes[i];
+    const uint64_t *row = calltree_row(tree, i), *total_row = calltree_total_row(tree, i);
     struct calltree_total *total = &by->totals[node->method];
-    total->calls += node->calls;
-    total->unwinds += node->unwinds;
-    total->n_open += node->n_open;
+    total->calls += calltree_calls(tree, i);
+    total->unwinds += row[ROW_UNWINDS];
+    total->n_open += (uint32_t)row[ROW_OPEN];
     total->cpu_ticks += node->cpu_ticks;
-    total->wall_ticks += node->wall_ticks;
+    total->wall_ticks += node->cpu_ticks + row[ROW_OFF];
     if (by->n_active[node->method]++ > 0) {
         total->is_recursive = true;
         return;
@@ -90,9 +80,9 @@ static void add_context(const struct calltree *tree, const struct totals_by_meth
     total->partial_cpu_ticks += partial.cpu_ticks;
     total->partial_wall_ticks += partial.wall_ticks;
     total->total_cpu_ticks += tree->total_cpu_ticks[i];
-    total->total_wall_ticks += tree->total_wall_ticks[i];
-    for (size_t m = 0; m < tree->n_metrics; m++)
-        by->metrics[node->method * tree->n_metrics + m] += tree->total_metrics[i * tree->n_metrics + m];
+    total->total_wall_ticks += tree->total_cpu_ticks[i] + total_row[ROW_OFF];
+    for (size_t m = 0; node->row != 0 && m < tree->n_metrics; m++)
+        by->metrics[node->method * tree->n_metrics + m] += total_row[ROW_METRICS + m];
 }
 
 static void add_tree(const struct calltree *tree, const struct totals_by_method *by, uint32_t root)

@@ -102,7 +102,7 @@ static void take_calls(struct compare_reading *r, const struct trace_reader *rea
         r->contexts[i] = method == NULL ? parent : call(r, parent, &method->names);
         double ns = (double)node->cpu_ticks * tree->ns_per_tick;
         profile_set_add(r->set, r->profile, r->contexts[i], ns);
-        *n += node->calls;
+        *n += calltree_calls(tree, i);
     }
 }
 

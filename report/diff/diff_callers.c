@@ -40,9 +40,7 @@ static uint32_t local_of(const struct callers *c, uint32_t method)
 
 static void enter(struct callers *c, uint32_t node, uint32_t number)
 {
-    const struct calltree *tree = c->source->tree;
-    uint64_t ticks = c->source->clock == PHASES_CPU ? tree->total_cpu_ticks[node] : tree->total_wall_ticks[node];
-    double ns = report_ns(c->source, ticks);
+    double ns = report_ns(c->source, report_total_ticks(c->source, node));
     if (c->n_open[number]++ > 0)
         return;
     c->stack[c->n_stack++] = number;

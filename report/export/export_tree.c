@@ -9,12 +9,6 @@
 
 /* ---- which contexts ---- */
 
-static uint64_t clock_ticks(const struct report_source *source, uint32_t node)
-{
-    const struct calltree *tree = source->tree;
-    return source->clock == PHASES_CPU ? tree->total_cpu_ticks[node] : tree->total_wall_ticks[node];
-}
-
 /* By node, 0 for roots; malloc'ed.  Callers come before callees in the array. */
 static uint32_t *find_depths(const struct calltree *tree)
 {
@@ -40,7 +34,7 @@ static void divide(struct export_tree *to, const uint32_t *depth, double min_tic
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         uint32_t parent = tree->nodes[i].parent;
         bool is_written = to->owner[parent] == parent && depth[i] <= EXPORT_DEPTH_MAX &&
-                          (double)clock_ticks(to->source, i) >= min_ticks;
+                          (double)report_total_ticks(to->source, i) >= min_ticks;
         if (parent != i)
             to->owner[i] = is_written ? i : to->owner[parent];
     }
@@ -56,7 +50,7 @@ static void find_owners(struct export_tree *to, double min_share)
         to->owner[i] = CALLTREE_NONE;
     for (uint32_t i = 0; i < tree->n_roots; i++) {
         to->owner[tree->roots[i].node] = tree->roots[i].node;
-        all += (double)clock_ticks(to->source, tree->roots[i].node);
+        all += (double)report_total_ticks(to->source, tree->roots[i].node);
         xhash_store(&to->roots, tree->roots[i].node, i);
     }
     divide(to, depth, min_share * all);
@@ -180,7 +174,7 @@ static uint64_t roots_metric(const struct calltree *tree, size_t metric)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < tree->n_roots; i++)
-        sum += tree->total_metrics[tree->roots[i].node * tree->n_metrics + metric];
+        sum += calltree_total_metrics(tree, tree->roots[i].node)[metric];
     return sum;
 }
 
@@ -304,16 +298,15 @@ static int find_value(const struct report_source *source, const char *name, stru
 
 static uint64_t value_of(const struct calltree *tree, uint32_t node, const struct export_value *value)
 {
-    const struct calltree_node *n = &tree->nodes[node];
     if (value->kind == EXPORT_CALLS)
-        return n->calls;
+        return calltree_calls(tree, node);
     if (value->kind == EXPORT_SAMPLES)
         return value->samples[node];
     if (value->kind != EXPORT_METRICS)
-        return value->kind == EXPORT_CPU ? n->cpu_ticks : n->wall_ticks;
+        return value->kind == EXPORT_CPU ? tree->nodes[node].cpu_ticks : calltree_wall_ticks(tree, node);
     uint64_t sum = 0;
     for (size_t i = 0; i < value->n_metrics; i++)
-        sum += tree->metrics[node * tree->n_metrics + value->metrics[i]];
+        sum += calltree_metrics(tree, node)[value->metrics[i]];
     return sum;
 }
 
@@ -338,9 +331,9 @@ double export_inclusive(const struct export_tree *tree, uint32_t node, const str
     if (value->kind == EXPORT_SAMPLES)
         return (double)value->total_samples[node];
     if (value->kind != EXPORT_METRICS)
-        sum = value->kind == EXPORT_CPU ? t->total_cpu_ticks[node] : t->total_wall_ticks[node];
+        sum = value->kind == EXPORT_CPU ? t->total_cpu_ticks[node] : calltree_total_wall_ticks(t, node);
     for (size_t i = 0; i < value->n_metrics; i++)
-        sum += t->total_metrics[node * t->n_metrics + value->metrics[i]];
+        sum += calltree_total_metrics(t, node)[value->metrics[i]];
     return (double)sum * scale_of(t, value);
 }
 

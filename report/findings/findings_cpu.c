@@ -38,7 +38,7 @@ static const char *called_by(const struct findings_making *making, const struct 
     for (; tree->nodes[node].parent != node; node = tree->nodes[node].parent) {
         uint32_t of = tree->nodes[node].method;
         bool is_other = of < tree->n_methods && of != method && !making->is_library[of];
-        if (is_other && tree->nodes[node].calls > 0) {
+        if (is_other && calltree_calls(tree, node) > 0) {
             found = of;
             break;
         }

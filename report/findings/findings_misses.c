@@ -50,9 +50,9 @@ static void sum_counters(const struct findings_making *making, struct counted_co
     code->rest = arena_alloc(arena, n * sizeof *code->rest);
     for (uint32_t i = 1; i < tree->n_nodes; i++)
         for (size_t m = 0; is_ours[i] && m < n; m++) {
-            code->all[m] += tree->metrics[i * n + m];
+            code->all[m] += calltree_metrics(tree, i)[m];
             if (owner[i] < tree->n_methods)
-                code->metrics[owner[i] * n + m] += tree->metrics[i * n + m];
+                code->metrics[owner[i] * n + m] += calltree_metrics(tree, i)[m];
         }
 }
 

@@ -84,7 +84,7 @@ static bool has_wall_time(const struct report_source *wall)
     const struct calltree *tree = wall->tree;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < tree->n_roots; i++)
-        sum += tree->roots[i].part == VM_PART_APPLICATION ? tree->total_wall_ticks[tree->roots[i].node] : 0;
+        sum += tree->roots[i].part == VM_PART_APPLICATION ? calltree_total_wall_ticks(tree, tree->roots[i].node) : 0;
     return sum > 0 && !tree->cpu_is_wall && !trace_samples_are_all(wall->reader);
 }
 

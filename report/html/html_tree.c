@@ -17,23 +17,17 @@ struct drawn {
     double share;          /* contexts with less are left out */
 };
 
-static uint64_t ticks_of(const struct report_source *source, uint32_t node)
-{
-    const struct calltree *tree = source->tree;
-    return source->clock == PHASES_CPU ? tree->total_cpu_ticks[node] : tree->total_wall_ticks[node];
-}
-
 /* A share that leaves room for all that have as much. */
 static double find_share(const struct report_source *source)
 {
     const struct calltree *tree = source->tree;
     double all = 0, share = FIRST_SHARE;
     for (uint32_t i = 0; i < tree->n_roots; i++)
-        all += (double)ticks_of(source, tree->roots[i].node);
+        all += (double)report_total_ticks(source, tree->roots[i].node);
     for (; share < 1; share *= 2) {
         size_t n = 0;
         for (uint32_t i = 1; i < tree->n_nodes; i++)
-            n += (double)ticks_of(source, i) >= share * all;
+            n += (double)report_total_ticks(source, i) >= share * all;
         if (n + tree->n_roots <= HTML_NODES_MAX)
             break;
     }
@@ -146,7 +140,7 @@ static bool is_known(const struct drawn *drawn, uint32_t node, const struct expo
     if (value->kind != EXPORT_METRICS || value->metrics[0] < CALLTREE_COUNTERS)
         return true;
     double cpu = (double)tree->total_cpu_ticks[node];
-    double uncounted = (double)tree->total_metrics[node * tree->n_metrics + CALLTREE_UNCOUNTED];
+    double uncounted = (double)calltree_total_metrics(tree, node)[CALLTREE_UNCOUNTED];
     if (cpu > 0 && uncounted > 0.1 * cpu)
         return false;
     return drawn->part_of[node] == VM_PART_APPLICATION || export_inclusive(&drawn->tree, node, value) > 0;

@@ -38,8 +38,7 @@ static void add_times(struct groups_making *making, uint32_t *of_node)
         struct method_name name =
             is_called ? report_name(source, tree->nodes[parent].method) : (struct method_name){ 0 };
         of_node[i] = caller_row(making, row, is_called ? &name : NULL);
-        making->rows[of_node[i]].all.ticks +=
-            (double)(source->clock == PHASES_CPU ? tree->total_cpu_ticks[i] : tree->total_wall_ticks[i]);
+        making->rows[of_node[i]].all.ticks += (double)report_total_ticks(source, i);
     }
 }
 

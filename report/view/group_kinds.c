@@ -82,7 +82,7 @@ static void see(struct kinds_search *search, uint32_t node)
     const struct calltree *tree = source->tree;
     uint32_t row = search->making->request_of_node[node];
     struct method_name name;
-    double ticks = (double)(source->clock == PHASES_CPU ? tree->total_cpu_ticks[node] : tree->total_wall_ticks[node]);
+    double ticks = (double)report_total_ticks(source, node);
     if (row >= search->making->n || !own_of(search->making, node, &name))
         return;
     if (search->making->request_of_node[tree->nodes[node].parent] != row)

@@ -94,8 +94,9 @@ void groups_add_requests(struct groups_making *making)
         if (number >= MAIN || making->request_of_node[node->parent] == number)
             continue;
         struct groups_row *row = &making->rows[number];
-        bool is_ended = source->sampled != NULL && node->calls > 0 && source->sampled->is_ended[node->method];
-        double ticks = (double)(source->clock == PHASES_CPU ? tree->total_cpu_ticks[i] : tree->total_wall_ticks[i]);
+        uint64_t calls = calltree_calls(tree, i);
+        bool is_ended = source->sampled != NULL && calls > 0 && source->sampled->is_ended[node->method];
+        double ticks = (double)report_total_ticks(source, i);
         double probe_ticks = source->sampled == NULL ? ticks : is_ended ? 0 : (double)source->sampled->probe_ticks[i];
         uint32_t outer = making->request_of_node[node->parent];
         row->all.ticks += ticks;
@@ -104,8 +105,8 @@ void groups_add_requests(struct groups_making *making)
             making->rows[outer].all.ticks -= ticks;
             making->rows[outer].probe_ticks -= probe_ticks;
         }
-        row->calls += (double)node->calls;
-        if (node->calls > 0)
+        row->calls += (double)calls;
+        if (calls > 0)
             row->called = node->method;
     }
 }

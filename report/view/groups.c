@@ -103,14 +103,14 @@ static uint32_t row_of_thread(const struct groups_making *making, uint32_t index
 static void add_context(const struct groups_making *making, uint32_t node, uint32_t number)
 {
     const struct report_source *source = making->source;
-    const struct calltree_node *of = &source->tree->nodes[node];
+    uint32_t method = source->tree->nodes[node].method;
+    uint64_t calls = calltree_calls(source->tree, node);
     struct groups_row *row = &making->rows[number];
-    bool is_ended = source->sampled != NULL && of->calls > 0 && source->sampled->is_ended[of->method];
-    double ticks = (double)(source->clock == PHASES_CPU ? source->tree->total_cpu_ticks[node]
-                                                        : source->tree->total_wall_ticks[node]);
-    row->calls += (double)of->calls;
-    if (of->calls > 0)
-        row->called = row->called == NONE || row->called == of->method ? of->method : SEVERAL;
+    bool is_ended = source->sampled != NULL && calls > 0 && source->sampled->is_ended[method];
+    double ticks = (double)report_total_ticks(source, node);
+    row->calls += (double)calls;
+    if (calls > 0)
+        row->called = row->called == NONE || row->called == method ? method : SEVERAL;
     if (groups_is_inside(making, node, number))
         return;
     row->all.ticks += ticks;

@@ -168,8 +168,8 @@ double misses_instructions(const struct report_source *source)
     if (instructions == NULL || instructions->n_recorded != 1)
         return 0;
     for (uint32_t i = 0; i < tree->n_roots; i++)
-        sum += (double)tree->total_metrics[tree->roots[i].node * tree->n_metrics + CALLTREE_COUNTERS +
-                                           instructions->recorded[0].column];
+        sum += (double)calltree_total_metrics(
+            tree, tree->roots[i].node)[CALLTREE_COUNTERS + instructions->recorded[0].column];
     return sum;
 }
 

@@ -35,9 +35,7 @@ struct folder {
 
 static double time_of(const struct folder *f, uint32_t node)
 {
-    const struct report_source *source = f->making->source;
-    return (double)(source->clock == PHASES_WALL ? source->tree->total_wall_ticks[node]
-                                                 : source->tree->total_cpu_ticks[node]);
+    return (double)report_total_ticks(f->making->source, node);
 }
 
 static double own_of(const struct folder *f, size_t row)

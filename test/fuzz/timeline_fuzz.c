@@ -39,7 +39,7 @@ static uint64_t sum_metric(const struct calltree *tree, enum vm_part part, size_
     uint64_t sum = 0;
     for (uint32_t i = 0; i < tree->n_roots; i++)
         if (tree->roots[i].part == part)
-            sum += tree->total_metrics[tree->roots[i].node * tree->n_metrics + metric];
+            sum += calltree_total_metrics(tree, tree->roots[i].node)[metric];
     return sum;
 }
 

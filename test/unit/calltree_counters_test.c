@@ -64,7 +64,7 @@ static uint64_t of_part(const struct calltree *tree, enum vm_part part, size_t i
     uint64_t sum = 0;
     for (uint32_t r = 0; r < tree->n_roots; r++)
         if (tree->roots[r].part == part)
-            sum += tree->total_metrics[tree->roots[r].node * tree->n_metrics + i];
+            sum += calltree_total_metrics(tree, tree->roots[r].node)[i];
     return sum;
 }
 

@@ -1,4 +1,4 @@
-#include "phases/tree/calltree.h"
+#include "phases/tree/calltree_internal.h"
 
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
@@ -58,10 +58,12 @@ static uint32_t node_at(const struct calltree *tree, enum vm_part part, const ui
     return node;
 }
 
-#define NODE(tree, ...)                                                                   \
-    (&(tree)->nodes[node_at(tree, VM_PART_APPLICATION, (const uint32_t[]){ __VA_ARGS__ }, \
-                            sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))])
-#define ROOT(tree, part) (&(tree)->nodes[node_at(tree, part, NULL, 0)])
+#define INDEX(tree, ...)                                                  \
+    node_at(tree, VM_PART_APPLICATION, (const uint32_t[]){ __VA_ARGS__ }, \
+            sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
+#define NODE(tree, ...)       (&(tree)->nodes[INDEX(tree, __VA_ARGS__)])
+#define ROW(tree, which, ...) calltree_row(tree, INDEX(tree, __VA_ARGS__))[which]
+#define ROOT(tree, part)      (&(tree)->nodes[node_at(tree, part, NULL, 0)])
 
 static struct calltree_total total_of(const struct calltree *tree, uint32_t method)
 {
@@ -146,8 +148,8 @@ static void test_exits(void)
     struct calltree tree = end(&m, 80);
     CHECK_NUMBER("exits of calls that were not open are ignored and counted", tree.n_unmatched_exits, 2);
     CHECK_NUMBER("an exit of a caller closes the calls below it", tree.n_missing_exits, 2);
-    CHECK_NUMBER("it is an exit by exception of that caller", NODE(&tree, A)->unwinds, 1);
-    CHECK_NUMBER("none of those it closes", NODE(&tree, A, B)->unwinds + NODE(&tree, A, B, C)->unwinds, 0);
+    CHECK_NUMBER("it is an exit by exception of that caller", ROW(&tree, ROW_UNWINDS, A), 1);
+    CHECK_NUMBER("none of those it closes", ROW(&tree, ROW_UNWINDS, A, B) + ROW(&tree, ROW_UNWINDS, A, B, C), 0);
     CHECK_NUMBER("time goes on in the right place", NODE(&tree, D)->cpu_ticks, 15);
     CHECK_NUMBER("what lies outside is the root's", ROOT(&tree, VM_PART_APPLICATION)->cpu_ticks, 10 + 20 + 5);
     CHECK_NUMBER("nothing is open", tree.n_open, 0);
@@ -160,8 +162,7 @@ static void test_gaps(void)
     begin(&m);
     STEPS(&m, 0, ENTER(A, 0), GAP(7, 50), ENTER(B, 50), EXIT(B, 60), EXIT(A, 100));
     struct calltree tree = end(&m, 100);
-    CHECK_NUMBER("lost calls are the current context's", NODE(&tree, A)->n_lost, 7);
-    CHECK_NUMBER("and counted", tree.n_lost, 7);
+    CHECK_NUMBER("lost calls are counted", tree.n_lost, 7);
     CHECK_NUMBER("their time is the caller's", NODE(&tree, A)->cpu_ticks, 90);
     CHECK_NUMBER("the tree goes on after the gap", NODE(&tree, A, B)->cpu_ticks, 10);
     done(&tree);
@@ -174,7 +175,7 @@ static void test_open_calls(void)
     STEPS(&m, 0, ENTER(A, 10), ENTER(B, 20), ENTER(B, 30));
     struct calltree tree = end(&m, 100);
     CHECK_NUMBER("calls that never return are closed at the end", total_of(&tree, B).total_cpu_ticks, 80);
-    CHECK_NUMBER("and marked", NODE(&tree, A, B, B)->n_open, 1);
+    CHECK_NUMBER("and marked", ROW(&tree, ROW_OPEN, A, B, B), 1);
     CHECK_NUMBER("per method", total_of(&tree, B).n_open, 2);
     CHECK_NUMBER("and in all", tree.n_open, 3);
     done(&tree);
@@ -215,19 +216,18 @@ static void test_switches(void)
     STEPS(&m, 0, ENTER(A, 10), ENTER(B, 60), EXIT(B, 100), EXIT(A, 110));
     KERNEL(&m, AT(TRACE_CPU_OUT, 0, 120));
     struct calltree tree = end(&m, 200);
-    const struct calltree_node *a = NODE(&tree, A), *b = NODE(&tree, A, B), *root = ROOT(&tree, VM_PART_APPLICATION);
+    uint32_t a = INDEX(&tree, A), b = INDEX(&tree, A, B), root = tree.roots[0].node;
     CHECK("context switches are known: CPU time is not wall time", !tree.cpu_is_wall);
-    CHECK_NUMBER("wall time goes to the call that waits", a->wall_ticks, 60);
-    CHECK_NUMBER("CPU time does not", a->cpu_ticks, 30);
-    CHECK_NUMBER("an event in the middle of a call finds its call", b->cpu_ticks, 20);
-    CHECK_NUMBER("with its wall time", b->wall_ticks, 40);
-    CHECK_NUMBER("before and after, the thread's root pays", root->cpu_ticks, 10 + 10);
-    CHECK_NUMBER("until the end of the trace", root->wall_ticks, 10 + 90);
+    CHECK_NUMBER("wall time goes to the call that waits", calltree_wall_ticks(&tree, a), 60);
+    CHECK_NUMBER("CPU time does not", tree.nodes[a].cpu_ticks, 30);
+    CHECK_NUMBER("an event in the middle of a call finds its call", tree.nodes[b].cpu_ticks, 20);
+    CHECK_NUMBER("with its wall time", calltree_wall_ticks(&tree, b), 40);
+    CHECK_NUMBER("before and after, the thread's root pays", tree.nodes[root].cpu_ticks, 10 + 10);
+    CHECK_NUMBER("until the end of the trace", calltree_wall_ticks(&tree, root), 10 + 90);
     CHECK_NUMBER("where it could have run, it waited", tree.threads[0].wait_ticks, 20);
-    size_t n = tree.n_metrics, i_a = (size_t)(a - tree.nodes), i_b = (size_t)(b - tree.nodes);
-    CHECK_NUMBER("page faults are the current call's", tree.metrics[i_b * n + CALLTREE_FAULTS], 1);
-    CHECK_NUMBER("context switches too", tree.metrics[i_a * n + CALLTREE_SWITCHES], 1);
-    CHECK_NUMBER("inclusive ones are summed up", tree.total_metrics[i_a * n + CALLTREE_SWITCHES], 2);
+    CHECK_NUMBER("page faults are the current call's", calltree_metrics(&tree, b)[CALLTREE_FAULTS], 1);
+    CHECK_NUMBER("context switches too", calltree_metrics(&tree, a)[CALLTREE_SWITCHES], 1);
+    CHECK_NUMBER("inclusive ones are summed up", calltree_total_metrics(&tree, a)[CALLTREE_SWITCHES], 2);
     done(&tree);
 }
 
@@ -239,10 +239,10 @@ static void test_sampled_faults(void)
     KERNEL(&m, AT(TRACE_PAGE_FAULT, 0, 5), AT(TRACE_PAGE_FAULT, 0, 65), AT(TRACE_PAGE_FAULT, 0, 70));
     STEPS(&m, 0, ENTER(A, 10), ENTER(B, 60), EXIT(B, 100), EXIT(A, 110));
     struct calltree tree = end(&m, 200);
-    size_t n = tree.n_metrics, i_b = (size_t)(NODE(&tree, A, B) - tree.nodes),
-           i_root = (size_t)(ROOT(&tree, VM_PART_APPLICATION) - tree.nodes);
-    CHECK_NUMBER("a fault of a sample stands for all of its period", tree.metrics[i_b * n + CALLTREE_FAULTS], 14);
-    CHECK_NUMBER("also one before the first record", tree.metrics[i_root * n + CALLTREE_FAULTS], 7);
+    const uint64_t *b = calltree_metrics(&tree, INDEX(&tree, A, B)),
+                   *root = calltree_metrics(&tree, tree.roots[0].node);
+    CHECK_NUMBER("a fault of a sample stands for all of its period", b[CALLTREE_FAULTS], 14);
+    CHECK_NUMBER("also one before the first record", root[CALLTREE_FAULTS], 7);
     done(&tree);
 }
 
@@ -322,7 +322,7 @@ static void test_names_come_late(void)
     const struct calltree_node *gc = ROOT(&tree, VM_PART_GC);
     CHECK_NUMBER("a thread's part is that of its last name", tree.threads[1].part, VM_PART_GC);
     CHECK_NUMBER("with all its time", gc->cpu_ticks, 30);
-    CHECK_NUMBER("and its switches", tree.metrics[(size_t)(gc - tree.nodes) * tree.n_metrics + CALLTREE_SWITCHES], 2);
+    CHECK_NUMBER("and its switches", calltree_metrics(&tree, (uint32_t)(gc - tree.nodes))[CALLTREE_SWITCHES], 2);
     done(&tree);
 }
 
@@ -349,7 +349,7 @@ static void test_probe_cost(void)
     CHECK("the outside cost off the time between calls, half of both at the ends",
           NODE(&tree, A)->cpu_ticks >= 100 - 7 && NODE(&tree, A)->cpu_ticks <= 100 - 6);
     CHECK_NUMBER("never more than the CPU time that there is", NODE(&tree, C)->cpu_ticks, 0);
-    CHECK_NUMBER("wall time keeps the wait", NODE(&tree, C)->wall_ticks, 9);
+    CHECK_NUMBER("wall time keeps the wait", calltree_wall_ticks(&tree, INDEX(&tree, C)), 9);
     uint64_t all = tree.probe_ticks;
     for (uint32_t i = 1; i < tree.n_nodes; i++)
         all += tree.nodes[i].cpu_ticks;
@@ -420,7 +420,7 @@ static void test_not_counted(void)
     CHECK_NUMBER("one counter that is not read makes all unknown", c.total_metrics[CALLTREE_COUNTERS + 1], 0);
     CHECK_NUMBER("the time without counters is known", b.total_metrics[CALLTREE_UNCOUNTED], 10);
     CHECK_NUMBER("callers include it", a.total_metrics[CALLTREE_UNCOUNTED], 10 + 10 + 20 + 1 + 2);
-    uint64_t uncounted = tree.total_metrics[tree.roots[0].node * tree.n_metrics + CALLTREE_UNCOUNTED];
+    uint64_t uncounted = calltree_total_metrics(&tree, tree.roots[0].node)[CALLTREE_UNCOUNTED];
     CHECK_NUMBER("nothing is counted before a thread's first record, after its last, and without records", uncounted,
                  10 + 43 + 20 + 7);
     CHECK_NUMBER("none of this is damage", tree.n_stray, 0);
@@ -483,16 +483,32 @@ static void test_folding(void)
           EXIT(C, 280), EXIT(B, 360), EXIT(A, 450), EXIT(B, 550), UNWIND(A, 660), ENTER(C, 700), EXIT(C, 710));
     struct calltree tree = end_with(&m, 710, &(struct calltree_options){ .max_nodes = 3 });
     CHECK_NUMBER("calls without room are counted", tree.n_folded, 4);
-    CHECK_NUMBER("a caller of the same method takes them", NODE(&tree, A)->calls, 2);
-    CHECK_NUMBER("with what they call, where that has room", NODE(&tree, A, B)->calls, 2);
+    CHECK_NUMBER("a caller of the same method takes them", calltree_calls(&tree, INDEX(&tree, A)), 2);
+    CHECK_NUMBER("with what they call, where that has room", calltree_calls(&tree, INDEX(&tree, A, B)), 2);
     CHECK_NUMBER("and their time", NODE(&tree, A)->cpu_ticks, 10 + 30 + 90 + 110);
     const struct calltree_node *folded = NODE(&tree, CALLTREE_FOLDED);
-    CHECK_NUMBER("else one node takes them all", folded->calls, 3);
+    CHECK_NUMBER("else one node takes them all", folded->low_calls, 3);
     CHECK_NUMBER("with their time", folded->cpu_ticks, 50 + 60 + 70 + 10);
     CHECK_NUMBER("exits lead back to the true callers", NODE(&tree, A, B)->cpu_ticks, 20 + 40 + 80 + 100);
     CHECK_NUMBER("exits match", tree.n_unmatched_exits + tree.n_missing_exits, 0);
-    CHECK_NUMBER("exits by exception too", NODE(&tree, A)->unwinds, 1);
+    CHECK_NUMBER("exits by exception too", ROW(&tree, ROW_UNWINDS, A), 1);
     done(&tree);
+}
+
+static void test_many_calls(void)
+{
+    struct node_store store;
+    node_store_open(&store, 10);
+    node_store_rows(&store, 0);
+    uint32_t node = node_store_child(&store, node_store_root(&store), A);
+    store.nodes[node].low_calls = UINT32_MAX;
+    node_store_call(&store, node);
+    node_store_call(&store, node);
+    node_store_finish(&store);
+    struct calltree tree = { .nodes = store.nodes, .rows = store.rows, .row_words = store.row_words };
+    CHECK_NUMBER("a context may have any number of calls", calltree_calls(&tree, node), (UINT64_C(1) << 32) + 1);
+    CHECK_NUMBER("a context with a row has a caller with one", tree.nodes[tree.nodes[node].parent].row, 2);
+    node_store_close(&store);
 }
 
 static void test_strangers(void)
@@ -560,6 +576,7 @@ int main(void)
     test_probe_counts();
     test_threads_apart();
     test_folding();
+    test_many_calls();
     test_strangers();
     test_many_contexts();
     test_empty();

@@ -115,13 +115,14 @@ static void test_tree(void)
     maker_must(&m, calltree_build(reader, &(struct calltree_options){ 0 }, &tree, &m.err));
     uint32_t top = child_of(&tree, tree.roots[0].node, MAIN), first = child_of(&tree, top, FIRST),
              second = child_of(&tree, top, SECOND);
-    CHECK_NUMBER("a call under way is a call", tree.nodes[top].calls + tree.nodes[first].calls, 2);
+    CHECK_NUMBER("a call under way is a call", calltree_calls(&tree, top) + calltree_calls(&tree, first), 2);
     CHECK_NUMBER("they are told apart", tree.n_under_way, 2);
-    CHECK_NUMBER("it takes the time since it was found", tree.total_wall_ticks[top], 200);
-    CHECK_NUMBER("until it was noticed that it is over", tree.total_wall_ticks[first], 110);
-    CHECK_NUMBER("what goes on outside of it takes the rest", tree.total_wall_ticks[second], 60);
-    CHECK_NUMBER("with what it calls", tree.nodes[child_of(&tree, second, STEP)].calls, 1);
-    CHECK_NUMBER("and is one call", tree.nodes[second].calls + tree.nodes[child_of(&tree, first, SECOND)].calls, 1);
+    CHECK_NUMBER("it takes the time since it was found", calltree_total_wall_ticks(&tree, top), 200);
+    CHECK_NUMBER("until it was noticed that it is over", calltree_total_wall_ticks(&tree, first), 110);
+    CHECK_NUMBER("what goes on outside of it takes the rest", calltree_total_wall_ticks(&tree, second), 60);
+    CHECK_NUMBER("with what it calls", calltree_calls(&tree, child_of(&tree, second, STEP)), 1);
+    CHECK_NUMBER("and is one call",
+                 calltree_calls(&tree, second) + calltree_calls(&tree, child_of(&tree, first, SECOND)), 1);
     CHECK_NUMBER("no exit is missing or too many", tree.n_missing_exits + tree.n_unmatched_exits, 0);
     CHECK_NUMBER("what is under way at the end never returned", tree.n_open, 1);
     calltree_free(&tree);

@@ -226,13 +226,13 @@ static void test_ends(void)
     struct calltree_node nodes[] = {
         { .parent = 0 },
         { .parent = 1, .method = CALLTREE_ROOT, .first_child = 2 },
-        { .parent = 1, .method = SORT, .calls = 1, .first_child = 3 },
-        { .parent = 2, .method = RUN, .calls = 1, .cpu_ticks = 800, .n_open = 1, .first_child = 4 },
-        { .parent = 3, .method = SORT, .calls = 1, .cpu_ticks = 100, .next_sibling = 5 },
-        { .parent = 3, .method = RUN, .calls = 1, .cpu_ticks = 20 }
+        { .parent = 1, .method = SORT, .low_calls = 1, .first_child = 3 },
+        { .parent = 2, .method = RUN, .low_calls = 1, .row = 1, .cpu_ticks = 800, .first_child = 4 },
+        { .parent = 3, .method = SORT, .low_calls = 1, .cpu_ticks = 100, .next_sibling = 5 },
+        { .parent = 3, .method = RUN, .low_calls = 1, .cpu_ticks = 20 }
     };
     struct calltree_flag found = { .method = RUN, .kind = CALLTREE_FLAG_FOUND };
-    uint64_t totals[] = { 0, 920, 920, 920, 100, 20 };
+    uint64_t totals[] = { 0, 920, 920, 920, 100, 20 }, rows[2][ROW_METRICS] = { { 0 }, { [ROW_OPEN] = 1 } };
     struct calltree_partial partial = { .node = 3, .cpu_ticks = 820 };
     struct calltree_root root = { .node = 1, .part = VM_PART_APPLICATION };
     struct calltree tree = { .nodes = nodes,
@@ -243,7 +243,9 @@ static void test_ends(void)
                              .partials = &partial,
                              .n_partials = 1,
                              .total_cpu_ticks = totals,
-                             .total_wall_ticks = totals,
+                             .row_words = ROW_METRICS,
+                             .rows = rows[0],
+                             .total_rows = rows[0],
                              .flags = &found,
                              .n_flags = 1 };
     struct own_time own[] = { { 0 }, { 0, 0, 0 }, { 0, 50, 5 }, { 800, 50, 5 }, { 100, 90, 9 }, { 20, 0, 0 } };
@@ -255,6 +257,8 @@ static void test_ends(void)
     CHECK_NUMBER("so does what is too short for a sample", ended->nodes[5].cpu_ticks, 20);
     CHECK("the time with callees is that of the earlier end",
           ended->total_cpu_ticks[2] == 920 && ended->total_cpu_ticks[3] == 520);
+    CHECK("wall times stay what they were",
+          calltree_wall_ticks(ended, 3) == 800 && calltree_total_wall_ticks(ended, 3) == 920);
     CHECK("whose calls ended so is told", is_ended[RUN] && !is_ended[SORT]);
     CHECK("all that was taken away was the partial call's",
           ended->n_partials == 1 && ended->partials[0].cpu_ticks == 820 - 400);

@@ -217,7 +217,7 @@ static bool parts_agree(const struct both *both, const char **what)
         }
         for (uint32_t r = 0; r < tree->n_roots; r++)
             for (size_t i = 0; tree->roots[r].part == p && i < tree->n_metrics; i++)
-                metrics[i] -= tree->total_metrics[tree->roots[r].node * tree->n_metrics + i];
+                metrics[i] -= calltree_total_metrics(tree, tree->roots[r].node)[i];
         *what = sum != ticks[p] ? "CPU time" : NULL;
         for (size_t i = 0; *what == NULL && i < tree->n_metrics; i++)
             *what = metrics[i] != 0 ? i < CALLTREE_COUNTERS ? "metrics" : "counters" : NULL;

@@ -181,20 +181,20 @@ static void add_tree(struct sums *s, const struct calltree *tree)
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         const struct calltree_node *node = &tree->nodes[i];
         uint32_t at = node->method < N_METHODS ? node->method : N_METHODS;
-        const uint64_t *metrics = tree->metrics + i * tree->n_metrics;
+        const uint64_t *metrics = calltree_metrics(tree, i);
         if (at < N_METHODS) {
-            s->calls[at] += node->calls;
-            s->unwinds[at] += node->unwinds;
+            s->calls[at] += calltree_calls(tree, i);
+            s->unwinds[at] += calltree_row(tree, i)[ROW_UNWINDS];
         }
         s->cpu[at] += node->cpu_ticks;
-        s->wall[at] += node->wall_ticks;
-        s->lost += node->n_lost;
+        s->wall[at] += calltree_wall_ticks(tree, i);
         if (tree->n_metrics > 0) {
             s->faults += metrics[CALLTREE_FAULTS];
             s->switches += metrics[CALLTREE_SWITCHES];
             s->counts[at] += metrics[CALLTREE_COUNTERS];
         }
     }
+    s->lost += tree->n_lost;
     for (uint32_t i = 0; i < tree->n_threads; i++)
         s->slices += tree->threads[i].n_slices;
 }
