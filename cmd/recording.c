@@ -2,6 +2,8 @@
 
 #include "cmd/parts.h"
 #include "core/base/call_argument.h"
+#include "core/perf/perf_rings.h"
+#include "core/recorder/clock.h"
 #include "phases/live/live_policy.h"
 #include "phases/select/phases_file.h"
 #include "symbolize/native_symbols.h"
@@ -351,6 +353,7 @@ static void prepare_live(struct recording *recording, const struct recording_cou
     struct live_session *live = recording->live;
     live->options.is_new = recording->command != NULL;
     live->options.duration_s = recording->duration_s;
+    live->options.is_reported = recording->is_reported;
     /* Methods of --argument get probes before anything is decided: then there is nothing left to keep. */
     live->options.discards_code =
         recording->pid != 0 && recording->by.n == 0 && jvm_forgets_code((pid_t)recording->pid);
@@ -387,20 +390,28 @@ static int check_discard(const struct recording *recording, struct err *err)
                     JVM_KEEPS_CODE);
 }
 
-/* The part of the JVM's CPU time that sampling by polling may take. */
-static double polling_part(const struct recording *recording)
+/* Samples from outside are as rare as the budget affords: what one costs is measured before the first. */
+static void choose_rate(const struct recording *recording, struct recorder_plan *plan)
 {
-    return recording->live != NULL ? LIVE_POLLING_SHARE * recording->live->options.budget : 0;
+    if (recording->live == NULL || plan->stacks_hz == 0 || plan->polls_stacks)
+        return;
+    plan->sample_ns = kernel_sample_cost_ns(RECORDER_STACK_BYTES, &plan->knows_sample);
+    plan->stacks_hz = live_samples_hz(&recording->live->options, (double)plan->sample_ns, plan->stacks_hz);
+    if (recording->ip_samples_hz == RECORDING_IP_SAMPLES_UNSET)
+        plan->ip_samples_hz = plan->stacks_hz;
 }
 
-static double allocations_part(const struct recording *recording)
+/* The first one has this process' start, too: its loader, and what was looked at before. */
+static uint64_t own_start_ns(void)
 {
-    double part = recording->live_objects ? LIVE_OBJECTS_SHARE : LIVE_ALLOCATIONS_SHARE;
-    return recording->live != NULL ? part * recording->live->options.budget : 0;
+    static bool is_later;
+    uint64_t start_ns = is_later ? clock_ns(CLOCK_PROCESS_CPUTIME_ID) : 1;
+    is_later = true;
+    return start_ns;
 }
 
-/* What the recorder itself may take. */
-static double own_part(const struct recording *recording, double part)
+/* A part of the budget, as one of the JVM's CPU time; not live, there is no budget. */
+static double budget_part(const struct recording *recording, double part)
 {
     return recording->live != NULL ? part * recording->live->options.budget : 0;
 }
@@ -446,15 +457,17 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .ip_samples_hz = ip_samples_hz(recording),
                                   .stacks_hz = recording->live != NULL ? RECORDING_STACKS_HZ : 0,
                                   .waits_hz = recording->live != NULL ? RECORDING_WAITS_HZ : 0,
-                                  .waits_part = own_part(recording, RECORDING_WAITS_PART),
-                                  .rounds_part = own_part(recording, RECORDING_ROUNDS_PART),
+                                  .waits_part = budget_part(recording, RECORDING_WAITS_PART),
+                                  .rounds_part = budget_part(recording, LIVE_OWN_SHARE),
                                   .polls_stacks = strcmp(recording->mechanism, "polling") == 0,
-                                  .polling_part = polling_part(recording),
-                                  .allocations_part = allocations_part(recording),
+                                  .polling_part = budget_part(recording, LIVE_POLLING_SHARE),
+                                  .allocations_part = budget_part(
+                                      recording, recording->live_objects ? LIVE_OBJECTS_SHARE : LIVE_ALLOCATIONS_SHARE),
                                   .samples_allocations = recording->live != NULL && !recording->no_allocations,
                                   .tracks_objects = recording->live != NULL && !recording->no_allocations,
                                   .fault_period = recording->events != NULL ? 1 : RECORDING_FAULT_PERIOD,
                                   .symbols = &symbols,
+                                  .own_start_ns = own_start_ns(),
                                   .is_live = recording->live != NULL,
                                   .observer = recording->live == NULL ? NULL : &recording->live->observer,
                                   .progress = recording->quiet ? NULL : stderr };
@@ -467,12 +480,11 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
         find_agent(recording, agent, sizeof agent, err) < 0 ||
         (recording->phases != NULL && read_phases(recording->phases, &arena, &plan, err) < 0) ||
         check_simulate(recording, err) < 0 || choose_counters(recording, &plan, &arena, &counters, err) < 0 ||
-        choose_ip_events(recording, &plan, &arena, ip_events, err) < 0)
-        goto out;
-    if (check_discard(recording, err) < 0)
+        choose_ip_events(recording, &plan, &arena, ip_events, err) < 0 || check_discard(recording, err) < 0)
         goto out;
     if (recording->live != NULL)
         prepare_live(recording, &counters);
+    choose_rate(recording, &plan);
     rc = separate && counters.layout.n_groups > 1 ? run_groups(recording, &plan, &counters, summary, err)
                                                   : run_session(recording, &plan, &counters, 0, summary, err);
     if (rc < 0)

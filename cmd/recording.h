@@ -35,9 +35,8 @@ struct recording {
 #define RECORDING_IP_SAMPLES_HZ_MAX 10000
 
 /* Visits to threads that wait, of a live recording: so many a second, and so much of the budget, at most. */
-#define RECORDING_WAITS_HZ    20
-#define RECORDING_WAITS_PART  0.3
-#define RECORDING_ROUNDS_PART 0.5 /* all of the recorder's, these visits, too */
+#define RECORDING_WAITS_HZ   20
+#define RECORDING_WAITS_PART 0.3
 
 /* A running JVM whose code took longer to compile is asked for before all of it is discarded. */
 #define RECORDING_DISCARD_S 5.0

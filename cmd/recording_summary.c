@@ -219,12 +219,12 @@ static void tell_unaffordable(const struct live *live)
 {
     const struct live_budget *budget = &live->budget;
     double few_ns = live_budget_batch_ns(budget) + FEW_CLASSES * CHANGED_CLASS_NS;
-    double part = live->options.budget * RECOMPILATION_MIN_SHARE, per_s = part * live_budget_cpu_ns_per_s(budget);
+    double share = live->options.duration_s > 0 ? RECOMPILATION_PLANNED_SHARE : RECOMPILATION_MIN_SHARE;
+    double part = live->options.budget * share, per_s = part * live_budget_cpu_ns_per_s(budget);
     fprintf(stderr,
             "mmprof: no class was instrumented, so there are only samples: to change %d takes at least %.0f ms of CPU "
             "time, as the JVM looks through its %" PRIu64 " classes twice, and the budget has %.0f ms for that\n",
-            FEW_CLASSES, few_ns / 1e6, live->now.n_classes,
-            live_budget_whole_ns(budget) * RECOMPILATION_MIN_SHARE / 1e6);
+            FEW_CLASSES, few_ns / 1e6, live->now.n_classes, live_budget_whole_ns(budget) * share / 1e6);
     if (per_s > 0)
         fprintf(stderr, "  next: record for %.0f s or more (-d), or with a larger --budget\n", ceil(few_ns / per_s));
 }

@@ -411,7 +411,8 @@ int recorder_run(const struct recorder_plan *plan, struct recorder_summary *summ
     r->signals.fd = r->pidfd = -1;
     session_init(&r->session);
     memset(summary, 0, sizeof *summary);
-    r->costs.own_cpu_start_ns = recorder_own_cpu_ns(); /* to get ready is a good part of what a short recording costs */
+    /* To get ready is a good part of what a short recording costs. */
+    r->costs.own_cpu_start_ns = plan->own_start_ns > 0 ? plan->own_start_ns : recorder_own_cpu_ns();
     if (recorder_prepare(r, err) < 0 || record(r, err) < 0 || finish_trace(r, summary, err) < 0)
         goto out;
     summarize(r, summary);

@@ -38,6 +38,8 @@ struct recorder_files {
 
 struct recorder_simulation;
 
+#define RECORDER_STACK_BYTES 32768u /* copied of a stack with each sample: javac's deepest */
+
 struct recorder_plan {
     pid_t pid;              /* attach to this one, or 0 */
     uint64_t start_ticks;   /* when that started, if it is known: jvm_process_check_start */
@@ -70,6 +72,8 @@ struct recorder_plan {
     double waits_part;     /* of the JVM's CPU time, 0..1, that they may take here */
     double rounds_part;    /* likewise all of its rounds, without its start; 0: any */
     uint32_t stacks_hz;    /* stack samples per second of a thread's CPU time; 0: none */
+    uint64_t sample_ns;    /* what one costs the JVM; 0: it is measured */
+    bool knows_sample;     /* it was; else it is what it usually is */
     bool samples_allocations, tracks_objects; /* the latter: those of the samples, as long as they live */
     double allocations_part;                  /* of the JVM's CPU time, 0..1, that they may take */
     bool polls_stacks;      /* not from outside: the agent takes them; it does, too, where they cannot be taken so */
@@ -77,11 +81,13 @@ struct recorder_plan {
     uint32_t ip_samples_hz; /* how often to look where a thread is, per second on a CPU; 0: not at all */
     const struct counter_code *ip_events; /* n_ip_events that take IP samples of their own, as often; borrowed */
     uint32_t n_ip_events;
-    const char *ip_events_names;              /* "cycles instructions"; NULL: there are none; borrowed */
-    const struct recorder_symbols *symbols;   /* names functions of files; borrowed, or NULL: nobody does */
-    FILE *progress;                           /* where to report, or NULL */
-    bool wants_perf_map;                      /* names for perf are written, in the JVM's /tmp */
-    bool wants_lines;                         /* of all compiled code: its compilers are to keep them */
+    const char *ip_events_names;            /* "cycles instructions"; NULL: there are none; borrowed */
+    const struct recorder_symbols *symbols; /* names functions of files; borrowed, or NULL: nobody does */
+    uint64_t
+        own_start_ns;    /* of this process' CPU time, what comes later is the recording's; 0: what comes from now on */
+    FILE *progress;      /* where to report, or NULL */
+    bool wants_perf_map; /* names for perf are written, in the JVM's /tmp */
+    bool wants_lines;    /* of all compiled code: its compilers are to keep them */
     bool hands_to_compilers;                  /* the started JVM is to take recorder_compile */
     bool is_live;                             /* nothing gets probes before the observer asks for it */
     const struct recorder_observer *observer; /* borrowed, or NULL */

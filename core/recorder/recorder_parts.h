@@ -80,8 +80,6 @@ uint64_t recorder_allocations_ns(const struct recorder_allocations *a);
 
 /* Stack samples in a recording: taken from outside, or by the agent. */
 
-#define STACKS_BYTES 32768u /* copied of a stack with each sample: javac's deepest */
-
 struct recorder_stacks {
     const struct recorder_now *now; /* borrowed, as the next two are */
     struct recorder_link *link;     /* to the agent, which polls */

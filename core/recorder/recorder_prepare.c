@@ -68,8 +68,11 @@ static void open_kernel(struct recorder *r)
     struct perf_rings_state state = { .has_ip_samples = false };
     if (r->kernel.rings != NULL)
         perf_rings_state(r->kernel.rings, &state);
-    r->costs.ip_sample_ns =
-        state.has_ip_samples || r->stacks.sampler != NULL ? kernel_sample_cost_ns(0, &r->costs.knows_ip_sample) : 0;
+    r->costs.ip_sample_ns = r->now.plan->sample_ns;
+    r->costs.knows_ip_sample = r->now.plan->knows_sample;
+    if (r->stacks.sampler == NULL || r->costs.ip_sample_ns == 0)
+        r->costs.ip_sample_ns =
+            state.has_ip_samples || r->stacks.sampler != NULL ? kernel_sample_cost_ns(0, &r->costs.knows_ip_sample) : 0;
     r->drain.kernel_tells_ends = r->kernel.rings != NULL;
     r->kernel.pid = r->ip_samples.pid = r->now.plan->pid;
 }

@@ -9,8 +9,9 @@
 #define CLOCK_AND_CPU_NS 50000
 #define PACE_AFTER_NS    1000000000u
 #define PACE_NS          1000000000u
-#define PACE_STEP        1.5
+#define PACE_STEP        2
 #define PACE_MOST        4
+#define ROUNDS_LEAST     (1 / 3.0)
 #define PACE_ROUND_MS    500 /* an observer that wants them more often has something to decide */
 
 /* ---- where a recording is ---- */
@@ -152,7 +153,8 @@ static void ask_for_code(struct recorder *r)
 {
     uint64_t addresses[LINK_ADDRESSES];
     if (!metadata_asks_for_code(r->now.plan) || r->now.plan->ip_samples_hz == 0 || !link_may_ask(&r->link) ||
-        (!r->rounds.asks_much && r->now.latest.monotonic_ns - r->rounds.asked_ns < ASKING_NS))
+        (!r->rounds.asks_much &&
+         (double)(r->now.latest.monotonic_ns - r->rounds.asked_ns) < ASKING_NS * r->now.stretch))
         return;
     size_t n = ip_samples_ask(&r->ip_samples, addresses, LINK_ADDRESSES);
     r->rounds.asks_much = n >= LINK_ADDRESSES / 4;
@@ -160,9 +162,31 @@ static void ask_for_code(struct recorder *r)
     link_where(&r->link, addresses, n);
 }
 
+double recorder_rounds_may_ns(const struct rounds_account *account)
+{
+    double share_ns = account->part * account->passed_cpu_ns, left_ns = account->duration_ns - account->elapsed_ns;
+    if (account->duration_ns <= 0 || account->elapsed_ns <= 0)
+        return share_ns;
+    double whole_ns = account->part * account->cpu_ns * (left_ns > 0 ? account->duration_ns / account->elapsed_ns : 1);
+    double ns = (whole_ns - account->own_ns) * account->passed_ns / (account->passed_ns + (left_ns > 0 ? left_ns : 0));
+    return ns > ROUNDS_LEAST * share_ns ? ns : ROUNDS_LEAST * share_ns;
+}
+
+static double may_ns_since(const struct recorder *r, uint64_t now_ns)
+{
+    const struct rounds_account account = { .duration_ns = r->now.plan->duration_s * 1e9,
+                                            .elapsed_ns = (double)(now_ns - r->now.first.monotonic_ns),
+                                            .passed_ns = (double)(now_ns - r->rounds.compared_ns),
+                                            .part = r->now.plan->rounds_part,
+                                            .cpu_ns = (double)(r->now.cpu_ns - r->now.cpu_start_ns),
+                                            .passed_cpu_ns = (double)(r->now.cpu_ns - r->rounds.cpu_ns),
+                                            .own_ns = (double)(r->rounds.own_cpu_ns - r->costs.own_cpu_start_ns) };
+    return recorder_rounds_may_ns(&account);
+}
+
 /*
  * A JVM that uses little CPU time affords few rounds.  What they have cost is compared now and then with what they may,
- * and they come as much less often; the start, and the first rounds, at which all is new, do not count.
+ * and they come as much less often; the first ones, at which all is new, always come.
  */
 static void pace(struct recorder *r)
 {
@@ -171,8 +195,8 @@ static void pace(struct recorder *r)
     bool is_start = !r->ready || now_ns - r->ready_ns < PACE_AFTER_NS;
     if (r->now.plan->rounds_part <= 0 || (!is_start && now_ns - rounds->compared_ns < PACE_NS))
         return;
-    double may_ns = r->now.plan->rounds_part * (double)(r->now.cpu_ns - rounds->cpu_ns);
-    double took_ns = (double)(own_ns - rounds->own_cpu_ns), times = may_ns > 0 ? took_ns / may_ns : PACE_STEP;
+    double may_ns = may_ns_since(r, now_ns), took_ns = (double)(own_ns - rounds->own_cpu_ns);
+    double times = may_ns > 0 ? took_ns / may_ns : PACE_STEP;
     times = times > PACE_STEP ? PACE_STEP : times < 1 / PACE_STEP ? 1 / PACE_STEP : times;
     double stretch = is_start || r->link.round_ms < PACE_ROUND_MS ? 1 : r->now.stretch * times;
     r->now.stretch = stretch < 1 ? 1 : stretch > PACE_MOST ? PACE_MOST : stretch;

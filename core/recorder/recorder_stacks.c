@@ -32,7 +32,7 @@ void recorder_open_stacks(struct recorder_stacks *s, pid_t command, bool with_ch
 {
     const struct recorder_plan *plan = s->now->plan;
     const struct stack_sampler_options options = { .hz = plan->stacks_hz,
-                                                   .stack_bytes = STACKS_BYTES,
+                                                   .stack_bytes = RECORDER_STACK_BYTES,
                                                    .is_wall = plan->waits_hz > 0,
                                                    .only_java = true,
                                                    .is_starting = plan->pid == 0,

@@ -48,6 +48,21 @@ struct recorder_rounds {
     uint64_t start_cpu_ns; /* that this program took until they were compared first; 0: they are not */
 };
 
+/* What rounds are planned by, in ns: CPU time but for the first three. */
+struct rounds_account {
+    double duration_ns, elapsed_ns; /* of the recording; 0: nobody knows its end */
+    double passed_ns;               /* of it, since the latest look */
+    double part;                    /* of the JVM's CPU time, 0..1 */
+    double cpu_ns, passed_cpu_ns;   /* of the JVM */
+    double own_ns;                  /* of this program up to that look, its start included */
+};
+
+/*
+ * What they may have taken since the latest look.  With a known end the start counts: what is left of the part of all
+ * the recording's CPU time is for all the time that was left, a third of the part at least.
+ */
+double recorder_rounds_may_ns(const struct rounds_account *account);
+
 /* Signals, and this process' priority: as they were before. */
 struct recorder_signals {
     int fd;

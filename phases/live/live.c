@@ -75,10 +75,11 @@ static void end_window(struct live *live)
     live_methods_refresh(&live->methods, live->now.ticks);
     /*
      * Of a program that has just begun the usual is much: so what is more is no measure of what a batch costs.  And
-     * that all code is discarded once was the user's to allow: the budget could not pay for it.
+     * that all code is discarded once was the user's to allow, where the budget could not pay for it.
      */
+    bool was_allowed = live->options.recompile_s > 0 || live->options.duration_s <= 0;
     bool discarded_all = live->window.n == 1 && live->window.discarded_ns > 0;
-    if (!live->options.is_new && !discarded_all)
+    if (!live->options.is_new && !(discarded_all && was_allowed))
         live->budget.recompilation_ns += charged_ns - expected_ns;
     live_methods_thaw(&live->methods);
     live->stage = LIVE_WATCHING;

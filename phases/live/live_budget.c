@@ -55,21 +55,57 @@ double live_budget_probes_share(const struct live_budget *b)
     return b->options->budget * (part > PROBES_MIN_SHARE ? part : PROBES_MIN_SHARE);
 }
 
+uint32_t live_samples_hz(const struct live_options *options, double sample_ns, uint32_t most_hz)
+{
+    double hz = sample_ns > 0 ? LIVE_SAMPLES_SHARE * options->budget * 1e9 / sample_ns : most_hz;
+    double least_hz = options->duration_s > 0 ? LIVE_SAMPLES_LEAST / options->duration_s : 1;
+    hz = hz < least_hz ? least_hz : hz;
+    return hz >= most_hz ? most_hz : hz < 1 ? 1 : (uint32_t)hz;
+}
+
 double live_budget_call_ns(const struct live_budget *b)
 {
     return b->now->pair_ns + 2 * WRITER_NS;
 }
 
+/* Of this program: it began before the target's first state with the agent ready. */
 static double own_ns(const struct live_budget *b)
 {
-    return (double)(b->now->own_cpu_ns - b->first->own_cpu_ns);
+    return (double)b->now->own_cpu_ns;
 }
 
-/* What the rest of the recording will take a second. */
-static double running_ns(const struct live_budget *b)
+/* What its rounds will take: it plans for its part of the budget, and they become as much rarer. */
+static double rounds_ahead_ns(const struct live_budget *b)
 {
-    double s = elapsed_s(b);
-    return s < RUNNING_S ? RUNNING_NS : (own_ns(b) + b->probes_ns + b->now->sampling_ns) / s;
+    double ahead_s, share_ns = LIVE_OWN_SHARE * b->options->budget * cpu_ns_by(b, planned_s(b), &ahead_s),
+                    s = elapsed_s(b);
+    double since_first_ns = own_ns(b) - (double)b->first->own_cpu_ns;
+    double most_ns = ahead_s * (s < RUNNING_S ? RUNNING_NS : since_first_ns / s);
+    double least_ns = LIVE_OWN_LEAST_PART * LIVE_OWN_SHARE * b->options->budget * ahead_s * live_budget_cpu_ns_per_s(b);
+    double ns = share_ns - own_ns(b);
+    ns = ns < least_ns ? least_ns : ns;
+    return ns < most_ns ? ns : most_ns;
+}
+
+/* To end the recording, and to read it again where a report follows: it will have as many records and samples a second.
+ */
+static double end_ns(const struct live_budget *b)
+{
+    double s = elapsed_s(b), times = s > 0 && planned_s(b) > s ? planned_s(b) / s : 1;
+    if (!b->options->is_reported)
+        return FINISH_NS;
+    return FINISH_NS + REPORT_NS +
+           times * (REPORT_RECORD_NS * (double)b->n_records + REPORT_SAMPLE_NS * (double)b->now->n_samples);
+}
+
+/* What the rest of the recording will cost, with the probes that it has; 0 where nobody knows the end. */
+static double ahead_ns(const struct live_budget *b)
+{
+    double ahead_s, cpu_ns = live_budget_cpu_ns(b), all_cpu_ns = cpu_ns_by(b, planned_s(b), &ahead_s);
+    double times = cpu_ns > 0 ? all_cpu_ns / cpu_ns - 1 : 0;
+    if (b->options->duration_s <= 0)
+        return 0;
+    return rounds_ahead_ns(b) + end_ns(b) + times * (b->now->sampling_ns + b->probes_ns);
 }
 
 /* What it takes to look through all loaded classes once. */
@@ -80,32 +116,45 @@ static double look_ns(const struct live_budget *b)
 
 double live_budget_batch_ns(const struct live_budget *b)
 {
-    return (b->n_batches == 0 ? 2 : 1) * look_ns(b);
+    return b->n_batches > 0 ? look_ns(b) : 2 * look_ns(b) + (b->now->pair_ns > 0 ? 0 : CALIBRATION_NS);
 }
 
 double live_budget_left_ns(const struct live_budget *b)
 {
     double ahead_s, cpu_ns = cpu_ns_by(b, planned_s(b), &ahead_s), removal_ns = b->n_batches > 0 ? look_ns(b) : 0;
-    return b->options->budget * cpu_ns - running_ns(b) * ahead_s - b->probes_ns - own_ns(b) - b->now->sampling_ns -
+    return b->options->budget * cpu_ns - ahead_ns(b) - b->probes_ns - own_ns(b) - AGENT_START_NS - b->now->sampling_ns -
            b->now->rewriting_ns - removal_ns - b->recompilation_ns;
 }
 
 double live_budget_recompilation_ns(const struct live_budget *b)
 {
     double ahead_s, cpu_ns = cpu_ns_by(b, planned_s(b), &ahead_s);
-    double budget_ns = b->options->budget * RECOMPILATION_MIN_SHARE;
-    double part_ns = budget_ns * (cpu_ns > RECOMPILATION_ADVANCE_NS ? cpu_ns : RECOMPILATION_ADVANCE_NS);
-    double least_ns = part_ns - b->recompilation_ns - b->now->rewriting_ns;
+    double share = RECOMPILATION_PLANNED_SHARE;
+    if (b->options->duration_s <= 0) {
+        share = RECOMPILATION_MIN_SHARE;
+        cpu_ns = cpu_ns > RECOMPILATION_ADVANCE_NS ? cpu_ns : RECOMPILATION_ADVANCE_NS;
+    }
+    double least_ns = b->options->budget * share * cpu_ns - b->recompilation_ns - b->now->rewriting_ns;
     double left_ns = RECOMPILATION_MAX_SHARE * live_budget_left_ns(b);
     return (least_ns > left_ns ? least_ns : left_ns) - live_budget_batch_ns(b);
 }
 
+double live_budget_extra_ns(const struct live_budget *b)
+{
+    if (b->options->duration_s > 0)
+        return live_budget_recompilation_ns(b);
+    return live_budget_whole_ns(b) - b->recompilation_ns - live_budget_batch_ns(b);
+}
+
 double live_budget_discard_ns(const struct live_budget *b)
 {
-    double s = b->options->duration_s, ahead_s;
-    double whole_ns = b->options->budget * cpu_ns_by(b, s > 0 ? s : PLANNED_AHEAD_S, &ahead_s);
-    double most_ns = whole_ns / DISCARD_WEIGHT;
-    return most_ns > DISCARD_ALWAYS_NS ? most_ns : DISCARD_ALWAYS_NS;
+    double s = b->options->duration_s, ahead_s, room_ns = live_budget_recompilation_ns(b);
+    double most_ns = b->options->budget * cpu_ns_by(b, s > 0 ? s : PLANNED_AHEAD_S, &ahead_s) / DISCARD_WEIGHT;
+    if (s <= 0)
+        return most_ns > DISCARD_ALWAYS_NS ? most_ns : DISCARD_ALWAYS_NS;
+    if (s > PLANNED_AHEAD_S || most_ns < room_ns)
+        return most_ns;
+    return room_ns > 0 ? room_ns : 0;
 }
 
 bool live_budget_allows_batch(const struct live_budget *b)

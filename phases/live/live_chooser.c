@@ -265,8 +265,7 @@ static struct class_choice affordable(const struct live_chooser *c, const struct
                               .work_ns = c->work_ns,
                               .time_ns = live_budget_cpu_ns(c->budget),
                               .room_ns = live_budget_recompilation_ns(c->budget),
-                              .most_ns = live_budget_whole_ns(c->budget) - c->budget->recompilation_ns -
-                                         live_budget_batch_ns(c->budget),
+                              .most_ns = live_budget_extra_ns(c->budget),
                               .least_value = is_running ? CHANGED_CLASS_MIN : 0,
                               .change_ns = is_running ? CHANGED_CLASS_NS : 0,
                               .n_more = is_running ? BATCH_CLASSES_MAX : RECOMPILATION_CLASSES,
@@ -385,7 +384,10 @@ bool live_chooser_is_too_dear(const struct live_chooser *c)
 {
     double whole_ns = live_budget_whole_ns(c->budget), least_ns = options_of(c)->budget * RECOMPILATION_ADVANCE_NS;
     double most_ns = whole_ns > least_ns ? whole_ns : least_ns;
-    return c->budget->n_batches == 0 && live_budget_batch_ns(c->budget) > most_ns;
+    if (c->budget->n_batches > 0)
+        return false;
+    return options_of(c)->duration_s > 0 && now_of(c)->n_classes > 0 ? live_budget_recompilation_ns(c->budget) <= 0
+                                                                     : live_budget_batch_ns(c->budget) > most_ns;
 }
 
 /* A first batch may be none. */

@@ -85,6 +85,7 @@ struct live_options {
     double
         recompile_s;   /* of code to discard: no batch where compiling it takes more CPU time; 0: what the budget has */
     double duration_s; /* of the recording; 0: until somebody ends it */
+    bool is_reported;  /* this program makes a report then */
     uint32_t max_more; /* instrumented after a choice, those with the largest share: what comes later needs room, too */
     struct live_tree_options tree;
 };
@@ -171,7 +172,7 @@ double live_budget_left_ns(const struct live_budget *b);
 
 /*
  * What a batch costs, in ns of CPU time, whatever it changes: the JVM looks through all its classes, and again when the
- * probes are removed.
+ * probes are removed; and probes are calibrated before the first one.
  */
 double live_budget_batch_ns(const struct live_budget *b);
 
@@ -181,14 +182,22 @@ double live_budget_batch_ns(const struct live_budget *b);
  */
 double live_budget_recompilation_ns(const struct live_budget *b);
 
+/* Likewise with the one class beyond it that a batch may have: no more where the end is known. */
+double live_budget_extra_ns(const struct live_budget *b);
+
 /*
- * What compiling all code again may take, in ns of CPU time, where the first batch discards it: of the budget of the
- * whole recording, or where nobody knows its end, of the first minute or of the time so far.
+ * What compiling all code again may take, in ns of CPU time, where the first batch discards it: half of the budget of
+ * the whole recording, of a minute or less no more than may be spent now; or where nobody knows its end, of the first
+ * minute or of the time so far, or DISCARD_ALWAYS_NS.
  */
 double live_budget_discard_ns(const struct live_budget *b);
 
 /* The share of the target's CPU time that probes, and what writes their records, may have. */
 double live_budget_probes_share(const struct live_budget *b);
+
+/* How often to sample stacks, per second of CPU time, where one sample costs so many ns: as often as the budget
+ * affords, but that a recording of known length has LIVE_SAMPLES_LEAST of a busy CPU. */
+uint32_t live_samples_hz(const struct live_options *options, double sample_ns, uint32_t most_hz);
 
 /* What one call of an enabled method costs, in ns: its pair of probes, and writing two records. */
 double live_budget_call_ns(const struct live_budget *b);

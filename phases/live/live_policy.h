@@ -47,19 +47,34 @@
 /* Probes always have this part of the budget: a recording without calls is of no use. */
 #define PROBES_MIN_SHARE 0.3
 
-/* Stack samples have this part of the budget where the agent takes them. */
+/*
+ * Stack samples from outside have this part of the budget in the threads that they interrupt, and come as much less
+ * often: to follow one takes mmprof's own process as long again.  But so many are taken of a CPU that is busy all the
+ * time: with fewer a short recording says nothing.  Where the agent takes them, they have a part with all that they
+ * cost.
+ */
+#define LIVE_SAMPLES_SHARE 0.2
+#define LIVE_SAMPLES_LEAST 800.0
 #define LIVE_POLLING_SHARE 0.3
+
+/*
+ * mmprof's own process has this part of it, what came before the first round included; in rounds, a third of that at
+ * least: a recording without rounds is none.
+ */
+#define LIVE_OWN_SHARE      0.4
+#define LIVE_OWN_LEAST_PART (1 / 3.0)
 
 /* Allocation samples have this part of it, in the threads that allocate: 40 us a sample where caches are cold. */
 #define LIVE_ALLOCATIONS_SHARE 0.3
 #define LIVE_OBJECTS_SHARE     0.6 /* with --live-objects: what leaks may be a hundredth of all that is allocated */
 
 /*
- * Recompilation and retransformation may always take this part of the budget: of the whole recording's where its end is
- * known, or that accrued so far; it counts as that of RECOMPILATION_ADVANCE_NS of CPU time at least.
+ * Recompilation and retransformation may always take this part of the budget: of that of the whole recording; or where
+ * nobody knows its end, of what accrued so far, which counts as that of RECOMPILATION_ADVANCE_NS of CPU time at least.
  */
-#define RECOMPILATION_MIN_SHARE  0.5
-#define RECOMPILATION_ADVANCE_NS 6e9
+#define RECOMPILATION_PLANNED_SHARE 0.3
+#define RECOMPILATION_MIN_SHARE     0.5
+#define RECOMPILATION_ADVANCE_NS    6e9
 
 /* The budget is planned for the whole recording, but for no more than this time (s). */
 #define PLANNED_AHEAD_S 60.0
@@ -71,8 +86,8 @@
 #define RECOMPILATION_MAX_SHARE 0.75
 
 /*
- * A JVM whose compilers took so little CPU time (ns) may discard all its code whatever the budget: it has begun a
- * moment ago, or is small, and compiles that much meanwhile anyway.
+ * Where nobody knows the end, a JVM whose compilers took so little CPU time (ns) may discard all its code: it has begun
+ * a moment ago, or is small, and compiles that much meanwhile anyway.
  */
 #define DISCARD_ALWAYS_NS 1e9
 
@@ -83,8 +98,21 @@
 #define WRITER_NS 15.0
 
 /* mmprof's own CPU time (ns) for each second of recording, but for records; measured after RUNNING_S seconds. */
-#define RUNNING_NS 3e6
+#define RUNNING_NS 5e6
 #define RUNNING_S  10.0
+
+/*
+ * CPU time (ns) of mmprof's own process behind the recording: to end it; and to make the report, of its own size, and
+ * for each record and sample.  Two programs, JDK 25.
+ */
+#define FINISH_NS        5e6
+#define REPORT_NS        12e6
+#define REPORT_RECORD_NS 100.0
+#define REPORT_SAMPLE_NS 4000.0
+
+/* CPU time (ns) of the agent's thread before the first batch: to start, and to measure what probes cost. */
+#define AGENT_START_NS 10e6
+#define CALIBRATION_NS 10e6
 
 /*
  * CPU time (ns) of the JVM's thread for each class that it has loaded, whichever of them changes: for a batch, and for

@@ -23,7 +23,7 @@ print(sum(r["self_samples"] or 0 for r in rows if r["line"] and int(sys.argv[2])
 for jdk in $(jdks); do
     v=$(jdk_version "$jdk")
     java=("$jdk/bin/java" -XX:+EnableDynamicAgentLoading -cp "$classes" target.Inlined)
-    "$mmprof" profile -q -d 3 -o "$SCRATCH/started-$v" -- "${java[@]}" 4 > "$SCRATCH/said" 2>&1
+    "$mmprof" profile -q -d 3 --budget 10% -o "$SCRATCH/started-$v" -- "${java[@]}" 4 > "$SCRATCH/said" 2>&1
     annotated "$SCRATCH/started-$v/phases.dat"
     holds "$v: of a program that is started, they count for the line that calls them" test "$(samples_in 12 12)" -gt 20
     is "$v: no line is behind the end of the file" "$(samples_in 18 99999)" 0

@@ -1,5 +1,6 @@
 /* The controller's budget and its recompilation window by themselves: told of states, they say what is left, and when.
  */
+#include "core/recorder/recorder_state.h"
 #include "phases/live/live_parts.h"
 #include "phases/live/live_policy.h"
 #include "test/unit/tap.h"
@@ -55,23 +56,120 @@ static void test_left(void)
     pass(10);
     CHECK("all of it is what the first minute will have", is_near(live_budget_whole_ns(&budget), 0.01 * 120e9));
     CHECK("left is what was earned so far where nobody knows the end",
-          is_near(live_budget_left_ns(&budget), 0.01 * 20e9));
+          is_near(live_budget_left_ns(&budget), 0.01 * 20e9 - AGENT_START_NS));
     begin(0.01, 30);
     pass(9);
     CHECK("with a known end all of it, less what the rest will take",
-          is_near(live_budget_left_ns(&budget), 0.01 * 60e9 - 21 * RUNNING_NS));
-    now.rewriting_ns = 1e8;
-    budget.recompilation_ns = 1e8;
-    now.own_cpu_ns = 50 * MS;
-    now.sampling_ns = 2e7;
-    CHECK("less what it cost",
-          is_near(live_budget_left_ns(&budget), 0.01 * 60e9 - 21 * RUNNING_NS - 1e8 - 1e8 - 5e7 - 2e7));
+          is_near(live_budget_left_ns(&budget), 0.01 * 60e9 - AGENT_START_NS - 21 * RUNNING_NS - FINISH_NS));
     now.pauses_ms = 91;
     CHECK("stops of 91 ms are too long after nine seconds", !live_budget_allows_batch(&budget));
     now.pauses_ms = 89;
     CHECK("of 89 ms are not, and there is something left", live_budget_allows_batch(&budget));
-    budget.recompilation_ns = 4e8;
+    budget.recompilation_ns = 5e8;
     CHECK("without anything left there is no batch", !live_budget_allows_batch(&budget));
+}
+
+/* After 5 of 20 s, two CPUs busy, at 1 %: each part by itself, and by how much less is left. */
+static void test_charged(void)
+{
+    const struct {
+        const char *claim;
+        struct live_status now;
+        double probes_ns, recompilation_ns;
+        uint64_t n_records;
+        uint32_t n_batches;
+        bool is_reported;
+        double less_ns;
+    } rows[] = {
+        { "mmprof's own preparation is charged", .now = { .own_cpu_ns = 60 * MS }, .less_ns = 60e6 },
+        { "what it has used up of its share, the rest of its rounds does not take", .now = { .own_cpu_ns = 110 * MS },
+          .less_ns = 110e6 - (75e6 - 50e6) },
+        { "but they take a third of it at least", .now = { .own_cpu_ns = 150 * MS }, .less_ns = 150e6 - (75e6 - 40e6) },
+        { "samples are, with those to come", .now = { .sampling_ns = 1e7 }, .less_ns = 4e7 },
+        { "so are probes", .probes_ns = 1e6, .less_ns = 4e6 },
+        { "batches", .now = { .rewriting_ns = 3e7 }, .less_ns = 3e7 },
+        { "recompilation", .recompilation_ns = 2e7, .less_ns = 2e7 },
+        { "the removal of probes, where there are some", .now = { .n_classes = 1000 }, .n_batches = 1,
+          .less_ns = 13e6 },
+        { "the report, by the records and samples of all the recording", .now = { .n_samples = 500 },
+          .n_records = 100000, .is_reported = true,
+          .less_ns = REPORT_NS + 4 * (1e5 * REPORT_RECORD_NS + 500 * REPORT_SAMPLE_NS) },
+    };
+    begin(0.01, 20);
+    pass(5);
+    double left_ns = live_budget_left_ns(&budget);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct live_status status = rows[i].now;
+        begin(0.01, 20);
+        pass(5);
+        status.now_ns = now.now_ns;
+        status.cpu_ns = now.cpu_ns;
+        now = status;
+        options.is_reported = rows[i].is_reported;
+        budget.probes_ns = rows[i].probes_ns;
+        budget.recompilation_ns = rows[i].recompilation_ns;
+        budget.n_records = rows[i].n_records;
+        budget.n_batches = rows[i].n_batches;
+        CHECK(rows[i].claim, is_near(left_ns - live_budget_left_ns(&budget), rows[i].less_ns));
+    }
+}
+
+/* Likewise: what a first batch may take. */
+static void test_room(void)
+{
+    begin(0.01, 20);
+    pass(5);
+    now.own_cpu_ns = 1000 * MS;
+    now.n_classes = 1000;
+    CHECK("where all is used up, a batch has three tenths of the budget, less two looks at all classes",
+          is_near(live_budget_recompilation_ns(&budget), 0.3 * 400e6 - 26e6));
+    CHECK("and no class more", is_near(live_budget_extra_ns(&budget), live_budget_recompilation_ns(&budget)));
+    now.pair_ns = 0;
+    CHECK("and less what probes take to be calibrated",
+          is_near(live_budget_recompilation_ns(&budget), 0.3 * 400e6 - 26e6 - CALIBRATION_NS));
+    budget.recompilation_ns = 100e6;
+    CHECK("and what a batch before it took", live_budget_recompilation_ns(&budget) < 0);
+    begin(0.01, 20);
+    pass(5);
+    now.cpu_ns /= 40;
+    now.n_classes = 1000;
+    CHECK("a JVM that uses a twentieth of a CPU pays for none", live_budget_recompilation_ns(&budget) < 0);
+    begin(0.01, 0);
+    pass(1);
+    CHECK("where nobody knows the end, half of that of 6 s of CPU time, whatever was used",
+          is_near(live_budget_recompilation_ns(&budget), 0.5 * 60e6));
+    CHECK("and one class of the first minute's", is_near(live_budget_extra_ns(&budget), 0.01 * 120e9));
+}
+
+/* mmprof's own rounds: 4 % of a CPU that is busy, in the fifth of 20 s. */
+static void test_rounds(void)
+{
+    struct rounds_account account = {
+        .duration_ns = 20e9, .elapsed_ns = 5e9, .passed_ns = 1e9, .part = 0.04, .cpu_ns = 5e9, .passed_cpu_ns = 1e9
+    };
+    CHECK("what is left is for all the time that was left", is_near(recorder_rounds_may_ns(&account), 800e6 / 16));
+    account.own_ns = 480e6;
+    CHECK("the start counts", is_near(recorder_rounds_may_ns(&account), 320e6 / 16));
+    account.own_ns = 900e6;
+    CHECK("a third of the part remains", is_near(recorder_rounds_may_ns(&account), 40e6 / 3));
+    account.cpu_ns = account.passed_cpu_ns = 0;
+    CHECK("an idle JVM pays for none", recorder_rounds_may_ns(&account) == 0);
+    account.duration_ns = 0;
+    account.passed_cpu_ns = 1e9;
+    CHECK("where nobody knows the end, the part is for what passed", is_near(recorder_rounds_may_ns(&account), 40e6));
+}
+
+static void test_samples(void)
+{
+    options = (struct live_options){ .budget = 0.01, .duration_s = 60 };
+    CHECK_NUMBER("samples of 10 us come as often as is useful", live_samples_hz(&options, 10000, 99), 99);
+    CHECK_NUMBER("of 50 us as often as a fifth of the budget affords", live_samples_hz(&options, 50000, 99), 40);
+    options.budget = 0.1;
+    CHECK_NUMBER("a larger one affords all of them", live_samples_hz(&options, 50000, 99), 99);
+    options = (struct live_options){ .budget = 0.001, .duration_s = 20 };
+    CHECK_NUMBER("a busy CPU has 800 of them", live_samples_hz(&options, 50000, 99), 40);
+    options.duration_s = 0;
+    CHECK_NUMBER("where nobody knows the end there are some", live_samples_hz(&options, 50000, 99), 4);
 }
 
 /* At 1 %, two CPUs busy; what it takes counts twice. */
@@ -82,7 +180,8 @@ static void test_discard(void)
         double part, duration_s, passed_s, ns;
     } rows[] = {
         { "a recording of ten minutes pays for half its budget of all code", 0.01, 600, 10, 6e9 },
-        { "one of a minute for less than what is free anyway", 0.01, 60, 10, DISCARD_ALWAYS_NS },
+        { "so does one of a minute, which was free before", 0.01, 60, 10, 0.6e9 },
+        { "where nobody knows the end, a second of it is free", 0.01, 0, 10, DISCARD_ALWAYS_NS },
         { "but with a budget of half the CPU time for half of that", 0.5, 60, 10, 30e9 },
         { "where nobody knows the end, the first minute counts", 0.5, 0, 10, 30e9 },
         { "or the time so far where that is more", 0.5, 0, 100, 50e9 },
@@ -92,6 +191,12 @@ static void test_discard(void)
         pass(rows[i].passed_s);
         CHECK(rows[i].claim, is_near(live_budget_discard_ns(&budget), rows[i].ns));
     }
+    begin(0.01, 60);
+    pass(30);
+    budget.recompilation_ns = 600e6;
+    CHECK("a minute has no more than a batch may take now",
+          is_near(live_budget_discard_ns(&budget), live_budget_recompilation_ns(&budget)) &&
+              is_near(live_budget_discard_ns(&budget), 0.75 * (0.6e9 - FINISH_NS - AGENT_START_NS)));
 }
 
 static void test_credit(void)
@@ -184,6 +289,10 @@ int main(void)
 {
     test_marks();
     test_left();
+    test_charged();
+    test_room();
+    test_rounds();
+    test_samples();
     test_discard();
     test_credit();
     test_window();

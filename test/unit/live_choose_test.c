@@ -308,8 +308,8 @@ int main(void)
     check_ahead(10, false, "as in a recording of ten seconds");
     check_ahead(60, true, "where it is known to be a minute long, it fits at once");
     check_ahead(3600, true, "and in an hour no more than in that");
-    check_whole(10, true, "the first batch may have one class that takes all of the budget");
-    check_whole(8, false, "but none that takes more: such a recording has samples only");
+    check_whole(30, true, "the first batch may have one class that takes what the rest leaves of the budget");
+    check_whole(20, false, "but none that takes more: such a recording has samples only");
     test_more_than_expected();
     test_new_work();
     test_worth();

@@ -26,6 +26,7 @@ static void begin(double seconds)
     now = (struct live_status){ .now_ns = SECOND + (uint64_t)(seconds * 1e9),
                                 .cpu_ns = (uint64_t)(2 * seconds * 1e9),
                                 .jit_cpu_ns = SECOND,
+                                .pair_ns = 20,
                                 .start_ns = SECOND };
     budget = (struct live_budget){ .options = &options, .first = &first, .now = &now };
     chooser = (struct live_chooser){ .budget = &budget, .methods = &methods };
