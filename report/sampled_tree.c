@@ -197,19 +197,34 @@ static uint32_t find_anchor(struct planting *p, const struct trace_kept_sample *
     return anchor;
 }
 
+/*
+ * What probes take that record is subtracted from the measured time, so that these samples are nobody's.  Probes that
+ * are switched off return at once, and what they take is their method's.
+ */
+static bool leave_probe(const struct planting *p, struct trace_kept_sample *sample)
+{
+    if (!p->is_own[sample->context])
+        return true;
+    sample->context = trace_context(p->reader, sample->context)->parent;
+    if (sample->context == 0 || p->is_own[sample->context])
+        return false;
+    uint32_t method = p->recorded[trace_context(p->reader, sample->context)->method];
+    return method == CALLTREE_NONE || (sample->ticks != TRACE_UNKNOWN && !recorded_at(p->from, method, sample->ticks));
+}
+
 static void take_sample(struct planting *p, size_t i)
 {
-    const struct trace_kept_sample *sample = &p->samples->kept[i];
-    uint32_t root = root_of_sample(p, sample);
+    struct trace_kept_sample sample = p->samples->kept[i];
+    uint32_t root = root_of_sample(p, &sample);
     p->leaf[i] = CALLTREE_NONE;
-    if (root == 0 || p->is_own[sample->context])
+    if (root == 0 || !leave_probe(p, &sample))
         return;
-    p->leaf[i] = node_of_context(p, p->root_of[root], sample->context);
-    p->anchor[i] = find_anchor(p, sample, root, p->leaf[i], i + 1);
-    if (p->samples->waits != NULL && sample->is_waiting)
+    p->leaf[i] = node_of_context(p, p->root_of[root], sample.context);
+    p->anchor[i] = find_anchor(p, &sample, root, p->leaf[i], i + 1);
+    if (p->samples->waits != NULL && sample.is_waiting)
         return;
-    p->own[p->anchor[i]].weight += (double)sample->weight_ns;
-    p->n_own[p->anchor[i]] += sample->n;
+    p->own[p->anchor[i]].weight += (double)sample.weight_ns;
+    p->n_own[p->anchor[i]] += sample.n;
 }
 
 /* ---- time and calls ---- */

@@ -142,6 +142,29 @@ static void test_tree(void)
     forget(&made);
 }
 
+/* run has probes that record until 500; later they return at once, and run is all there is. */
+static void test_switched_off(void)
+{
+    static const struct trace_event enabled = { .kind = TRACE_ENABLED, .method = RUN, .ticks = 0 },
+                                    disabled = { .kind = TRACE_DISABLED, .method = RUN, .ticks = 500 };
+    struct maker m;
+    struct made made;
+    begin(&m);
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
+    maker_must(&m, trace_write_control(m.writer, &enabled, 1, &m.err));
+    maker_must(&m, trace_write_control(m.writer, &disabled, 1, &m.err));
+    make_contexts(&m);
+    sample(&m, 600, IN_MAIN, 5);
+    sample(&m, 700, IN_RUN, 1);
+    sample(&m, 800, IN_PROBE, 4);
+    KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
+    read_back(&m, &made);
+    CHECK_TEXT("what probes that are switched off take is their method's", folded(&made, "cpu"),
+               "application;a.Main.main [sampled] 500000000\n"
+               "application;a.Main.main [sampled];a.Sort.run [sampled] 500000000\n");
+    forget(&made);
+}
+
 static void test_rows(void)
 {
     struct maker m;
@@ -461,6 +484,7 @@ static void test_reasons(void)
 int main(void)
 {
     test_tree();
+    test_switched_off();
     test_rows();
     test_shapes();
     test_ends();
