@@ -205,6 +205,18 @@ int perf_rings_fd(const struct perf_rings *rings)
     return rings->half_full;
 }
 
+bool perf_rings_are_full(const struct perf_rings *rings)
+{
+    for (size_t i = 0; i < rings->n_rings; i++) {
+        struct perf_event_mmap_page *page = rings->rings[i].page;
+        if (page != NULL &&
+            atomic_load_explicit((_Atomic uint64_t *)&page->data_head, memory_order_acquire) - page->data_tail >=
+                rings->ring_bytes / 4)
+            return true;
+    }
+    return false;
+}
+
 void perf_rings_state(const struct perf_rings *rings, struct perf_rings_state *state)
 {
     *state = rings->state;

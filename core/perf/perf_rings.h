@@ -111,8 +111,12 @@ int32_t perf_rings_set_period(struct perf_rings *rings, uint64_t event_id, uint6
 /* Let the events that take samples rest, or go on: those that there are by now, and those that threads inherited. */
 void perf_rings_pause(struct perf_rings *rings, bool is_paused);
 
-/* A descriptor that polls as readable when a ring is half full, until perf_rings_drain; the rings', or -1. */
+/*
+ * A descriptor that polls as readable when a ring is a quarter full; the rings', or -1.  It says so once: whether one
+ * is full is perf_rings_are_full's to say, until perf_rings_drain.
+ */
 int perf_rings_fd(const struct perf_rings *rings);
+bool perf_rings_are_full(const struct perf_rings *rings);
 
 struct perf_rings_state {
     uint64_t n_lost; /* records that did not fit into a ring */

@@ -102,10 +102,9 @@ static int take_stack_sample(const struct stack_sample *sample, void *context, s
     return rc;
 }
 
-static bool rings_fill(const struct recorder_stacks *s)
+static bool is_full(const struct recorder_stacks *s)
 {
-    struct pollfd rings = { .fd = s->sampler == NULL ? -1 : stack_sampler_fd(s->sampler), .events = POLLIN };
-    return poll(&rings, 1, 0) > 0;
+    return s->sampler != NULL && stack_sampler_is_full(s->sampler);
 }
 
 /* Once, where the agent is there and nothing was sampled from outside: the two do not count together. */
@@ -138,7 +137,7 @@ int recorder_write_stacks(struct recorder_stacks *s, bool all, struct err *err)
         return begin_polling(s, err);
     uint64_t more_ns = hash_address(s->drained_ns) % (DRAIN_NS * 2 / 5); /* not in step with the program */
     uint64_t least_ns = (uint64_t)((double)(DRAIN_NS * 4 / 5 + more_ns) * s->now->stretch);
-    if (now_ns - s->drained_ns < least_ns && !all && !rings_fill(s))
+    if (now_ns - s->drained_ns < least_ns && !all && !is_full(s))
         return 0;
     s->drained_ns = now_ns;
     return s->polled != NULL ? poll_sampler_drain(s->polled, take_stack_sample, s, err) : drain_outside(s, all, err);

@@ -371,8 +371,7 @@ static int reach_jvm(struct stack_sampler *sampler, struct err *err)
         perf_rings_choose(sampler->rings, jvm);
         return open_walker(sampler, err) < 0 ? -1 : 1;
     }
-    struct pollfd half_full = { .fd = perf_rings_fd(sampler->rings), .events = POLLIN };
-    return poll(&half_full, 1, 0) > 0;
+    return stack_sampler_is_full(sampler);
 }
 
 void stack_sampler_choose(struct stack_sampler *sampler, pid_t jvm)
@@ -452,6 +451,11 @@ void stack_sampler_pause(struct stack_sampler *sampler, bool is_paused)
 pid_t stack_sampler_pid(const struct stack_sampler *sampler)
 {
     return sampler->walker == NULL ? 0 : sampler->pid;
+}
+
+bool stack_sampler_is_full(const struct stack_sampler *sampler)
+{
+    return perf_rings_are_full(sampler->rings);
 }
 
 int stack_sampler_fd(const struct stack_sampler *sampler)

@@ -144,8 +144,9 @@ void stack_sampler_pause(struct stack_sampler *sampler, bool is_paused);
 /* The JVM's process id; 0: none has started yet. */
 pid_t stack_sampler_pid(const struct stack_sampler *sampler);
 
-/* Polls as readable when there is much to drain; or -1.  Until the next drain. */
+/* Polls as readable, once, when there is much to drain; or -1. */
 int stack_sampler_fd(const struct stack_sampler *sampler);
+bool stack_sampler_is_full(const struct stack_sampler *sampler); /* until the next drain */
 
 /* What the kernel's rings for it are like. */
 void stack_sampler_rings(const struct stack_sampler *sampler, struct perf_rings_state *state);

@@ -5,6 +5,7 @@
 
 #include "test/unit/tap.h"
 
+#include <poll.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -384,9 +385,50 @@ static void test_storm(void)
         waitpid(pid, NULL, 0);
     free(storm);
 }
+
+static int take_none(const struct kernel_event *event, void *context)
+{
+    (void)event, (void)context;
+    return 0;
+}
+
+/* The descriptor says once that there is much to drain; who polls it may drain later. */
+static void test_full(void)
+{
+    enum { STACK_BYTES = 32768 };
+    const struct perf_rings_options options = {
+        .ip_samples_hz = 1000, .no_switches = true, .stack_bytes = STACK_BYTES, .stack_fn = take_none
+    };
+    struct perf_rings *rings;
+    struct err err = { "" };
+    fflush(stdout);
+    pid_t pid = fork();
+    while (pid == 0)
+        continue;
+    if (pid < 0 || perf_rings_open(&rings, pid, &options, &err) < 0) {
+        err.text[strcspn(err.text, "\n")] = '\0';
+        SKIP("rings are full until they are drained", err.text);
+    } else {
+        struct pollfd wake = { .fd = perf_rings_fd(rings), .events = POLLIN };
+        int woken = poll(&wake, 1, 60000);
+        kill(pid, SIGSTOP);
+        while (poll(&wake, 1, 0) > 0)
+            continue;
+        CHECK("rings are full when the descriptor says so", woken == 1 && perf_rings_are_full(rings));
+        perf_rings_drain(rings, KERNEL_UNKNOWN, take_none, NULL);
+        CHECK("until they are drained", !perf_rings_are_full(rings));
+        perf_rings_close(rings);
+    }
+    if (pid > 0) {
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+    }
+}
+
 int main(void)
 {
     test_child();
     test_storm();
+    test_full();
     return tap_done();
 }
