@@ -278,15 +278,20 @@ static int write_control(const struct recorder_link *link, enum trace_kind kind,
     return link->writer == NULL ? 0 : trace_write_control(link->writer, &event, 1, err);
 }
 
-/* What the trace is told of a command that was done. */
+/*
+ * What the trace is told of a command that was done.  Where no class could be changed yet, methods are said to have
+ * recorded for no time: of one of which nothing is said, the probes recorded from the start.
+ */
 static int write_done(const struct recorder_link *link, const struct recorder_answer *told, struct err *err)
 {
+    bool has_none = told->command == RECORDER_INSTRUMENT && told->n_classes == 0;
     bool enabled = told->command == RECORDER_ENABLE || told->command == RECORDER_INSTRUMENT;
     if (told->refused != NULL)
         return 0;
     for (size_t i = 0; i < told->n_ids; i++)
         if (map_get(&link->told, &told->ids[i], sizeof told->ids[i]) != NULL &&
-            write_control(link, enabled ? TRACE_ENABLED : TRACE_DISABLED, told->ids[i], told->ticks, 0, err) < 0)
+            (write_control(link, enabled ? TRACE_ENABLED : TRACE_DISABLED, told->ids[i], told->ticks, 0, err) < 0 ||
+             (has_none && write_control(link, TRACE_DISABLED, told->ids[i], told->ticks + 1, 0, err) < 0)))
             return -1;
     return 0;
 }
