@@ -409,8 +409,8 @@ bench-agreement: make tools
 	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/agreement.sh
 
 # Whether live recordings have the phases that programs announce.
-.PHONY: bench-announced
-bench-announced: make tools
+.PHONY: bench-truth
+bench-truth: make tools
 	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/announced.sh
 
 # How accurate stack samples are: beside JFR's, and by what takes them.
@@ -563,7 +563,7 @@ help:
 	@echo 'make bench-design    how accurate and stable the ways to sample are'
 	@echo 'make bench-exact     whether stack samples have the shares that probes measure'
 	@echo 'make bench-memory    how much memory stack samples of a large program take'
-	@echo 'make bench-announced  whether live recordings have the phases that programs announce'
+	@echo 'make bench-truth  whether live recordings have the phases that programs announce'
 	@echo 'make bench-simulate  what --simulate costs programs, beside cachegrind'
 	@echo 'make bench-memtrace  what it costs to tell a tool of each access, by line and by object'
 	@echo 'make demo         profile javac on a few hundred source files'

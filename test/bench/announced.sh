@@ -1,23 +1,25 @@
 #!/bin/bash
-# Are the phases that programs announce in live recordings of them?   make bench-announced WORKLOADS=DIR
+# Are the phases that programs announce in live recordings of them?   make bench-truth [WORKLOADS=DIR]
 #
-# A program prints 'PHASE NUMBER NAME' on its standard error when its main thread enters a phase.  DIR/commands is as
-# for overhead.sh; '@MODE@' in a command becomes 'start' or 'warm', for two JVMs of a program that run at once.
-# DIR/announced has what the phases are, one a line: workload, phase, Class.method, or several of them with '+' between
-# them; with '-', the time of that method is no part of the phase: code that stands in a method beside others of its
-# phases is what that method has and these have not.  One of those added has to be a row of the report.
+# A program prints 'PHASE NUMBER NAME' on its standard error when its main thread enters a phase.  Without WORKLOADS the
+# programs are those of test/java/bench/Announced.java, on each JDK of MMPROF_JDKS.  DIR/commands is as for overhead.sh;
+# '@MODE@' in a command becomes 'start' or 'warm', for two JVMs of a program that run at once. DIR/announced has what
+# the phases are, one a line: workload, phase, Class.method, or several of them with '+' between them; with '-', the
+# time of that method is no part of the phase: code that stands in a method beside others of its phases is what that
+# method has and these have not.  One of those added has to be a row of the report.
 #
 # In each of BENCH_RUNS (10) rounds each program is recorded for BENCH_SECONDS (20) from its start, and then another JVM
 # of it that runs since then, BENCH_WARM (20) seconds or more, live within 1 %; meanwhile phase_times reads the CPU time
-# of its own threads.  Where BENCH_END is set, no round is begun after so many seconds.
-# BENCH_HOW=sample: all recordings are of one JVM, warm, by 'mmprof sample'.
+# of its own threads.  Where BENCH_END is set, no round is begun after so many seconds. BENCH_HOW=sample: all recordings
+# are of one JVM, warm, by 'mmprof sample'.
 #
 # The table: of each phase with 5 % or more of that CPU time, in how many of the recordings in which it had so much it
 # has a row of the report (recorded or sampled), and in how many of them the row's share of the application's CPU time
 # is within 3 points, or within the row's 95 % interval; of the rows with an interval, in how many the truth is within
-# it; and the largest difference.  BENCH_KEEP=DIR keeps the traces that are not so, and each phase of each recording in
-# DIR/judged: workload, mode, phase, share, row found, near, difference, row's interval, how the row is known, CPU
-# seconds of the program, threads that were ready to run (load average of the last minute).
+# it; and the largest difference. Below it, of all of them: the intervals that hold the truth, their width, differences,
+# and what the recordings cost by their own account.  BENCH_KEEP=DIR keeps the traces that are not so, and each phase of
+# each recording in DIR/judged: workload, mode, phase, share, row found, near, difference, row's interval, how the row
+# is known, CPU seconds of the program, threads that were ready to run (load average of the last minute).
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/workloads.sh"
 cd "$root" || exit 1
@@ -26,7 +28,22 @@ seconds=${BENCH_SECONDS:-20}
 runs=${BENCH_RUNS:-10}
 warm=${BENCH_WARM:-20}
 how=${BENCH_HOW:-live}
-directory=${WORKLOADS:?give a directory with the files 'commands' and 'announced'}
+directory=${WORKLOADS:-$SCRATCH}
+
+own_programs() {
+    local jdk name
+    while read -r jdk; do
+        for name in turns text objects recursion pool; do
+            echo "$name-$(jdk_version "$jdk") $jdk/bin/java -Xmx512m -Xss8m -cp $classes bench.Announced $name"
+        done
+    done < <(jdks) > "$SCRATCH/commands"
+    while read -r name _; do
+        sed -n 's/^ *phase("\([a-z]*\)".*/\1/p' test/java/bench/Announced.java |
+            awk -v name="$name" '{ print name, $1, "Announced." ($1 == "copy" ? "copied" : $1) }'
+    done < "$SCRATCH/commands" > "$SCRATCH/announced"
+}
+
+[ -n "${WORKLOADS-}" ] || own_programs
 
 # rows TRACE: 'Class.method share interval known-by' of each method in its report, shares of the application's CPU time.
 rows() {
@@ -157,6 +174,8 @@ record() {
     fi
     sleep 0.3 # until the last line of MODE.marks is behind its end
     judge "$1" "$2"
+    "$mmprof" report "$trace" 2>> "$SCRATCH/errors" |
+        sed -n 's/^complete.* cost \([0-9.]*\) %.*/\1/p' >> "$SCRATCH/costs"
 }
 
 # Samples change nothing in the JVM: one is enough for all.
@@ -209,3 +228,17 @@ awk '
                 truth[k] / n[k] * 100, n[k], found[k], near[k], within[k], with[k], most[k] * 100 | "sort"
         }
     }' "$SCRATCH/judged"
+# median FILE: and the 95th part of 100 of its lines, numbers.
+median() {
+    sort -g "$1" | awk '{ v[NR] = $1 }
+        END { printf "%.2f (95 %%: %.2f)", v[int((NR + 1) / 2)], v[int((NR * 19 + 19) / 20)] }'
+}
+
+awk '{ print ($7 < 0 ? -$7 : $7) * 100 }' "$SCRATCH/judged" > "$SCRATCH/differences"
+awk '$8 != "-" && $4 >= 0.1 && $4 <= 0.5 { print $8 * 200 }' "$SCRATCH/judged" > "$SCRATCH/widths"
+awk '$8 != "-" { n++; far = $7 < 0 ? -$7 : $7; in_it += far <= $8 }
+    END { printf "\nintervals that hold the truth: %d of %d (%.1f %%)\n", in_it, n, n ? 100 * in_it / n : 0 }' \
+    "$SCRATCH/judged"
+echo "points of difference: $(median "$SCRATCH/differences")"
+echo "points of an interval's width, shares of 10 to 50 %: $(median "$SCRATCH/widths")"
+[ ! -s "$SCRATCH/costs" ] || echo "cost, % of the CPU time: $(median "$SCRATCH/costs")"
