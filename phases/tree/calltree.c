@@ -4,7 +4,7 @@
 #include "core/wire/ring.h"
 #include "core/trace/recording_info.h"
 
-#define NODES_MAX (UINT32_C(1) << 28)
+#define NODES_MAX (UINT32_C(1) << 27) /* a slot has 28 bits for a node */
 
 /* The counters stand before the first record and the first reading. */
 static int learn_groups(struct builder *b, struct err *err)

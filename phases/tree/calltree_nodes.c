@@ -6,22 +6,40 @@
 
 #define FIRST_NODES (UINT32_C(16) << 10)
 
-static uint32_t hash_of(uint32_t parent, uint32_t method)
+/* A slot is a node and some bits of its key, so that few nodes are looked at in vain. */
+#define TAG_BITS      4
+#define NODE_BITS     (32 - TAG_BITS)
+#define NODE_OF(slot) ((slot) & ((UINT32_C(1) << NODE_BITS) - 1))
+#define NEAR          8u /* slots that a node's first children share: they are in one cache line */
+
+static uint64_t key_of(uint32_t parent, uint32_t method)
 {
-    uint64_t key = ((uint64_t)parent << 32 | method) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)(key >> 32);
+    return ((uint64_t)parent << 32 | method) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
+static uint32_t tag_of(uint64_t key)
+{
+    return (uint32_t)(key >> 60) << NODE_BITS;
+}
+
+/* Where the child is, or would be. */
 static uint32_t *find_slot(const struct node_store *store, uint32_t parent, uint32_t method)
 {
-    uint32_t mask = store->n_slots - 1, i = hash_of(parent, method) & mask;
-    while (store->slots[i] != 0) {
-        const struct calltree_node *node = &store->nodes[store->slots[i]];
-        if (node->parent == parent && node->method == method)
-            break;
-        i = (i + 1) & mask;
+    uint64_t key = key_of(parent, method);
+    uint32_t mask = store->n_slots - 1, tag = tag_of(key),
+             near = (uint32_t)(key_of(parent, 0) >> 32) & mask & ~(NEAR - 1), far = (uint32_t)(key >> 28) & mask;
+    for (uint32_t n = 0;; n++) {
+        uint32_t *slot = &store->slots[n < NEAR ? near + (((uint32_t)(key >> 40) + n) & (NEAR - 1)) : (far + n) & mask];
+        const struct calltree_node *node = &store->nodes[NODE_OF(*slot)];
+        if (*slot == 0 || ((*slot ^ tag) >> NODE_BITS == 0 && node->parent == parent && node->method == method))
+            return slot;
     }
-    return &store->slots[i];
+}
+
+static void put_slot(struct node_store *store, uint32_t node)
+{
+    uint32_t parent = store->nodes[node].parent, method = store->nodes[node].method;
+    *find_slot(store, parent, method) = tag_of(key_of(parent, method)) | node;
 }
 
 /* A large tree is touched all over: 1.5 million nodes took 15 % longer with small pages. */
@@ -50,7 +68,7 @@ static void grow_slots(struct node_store *store)
     store->slots = xcalloc(store->n_slots, sizeof *store->slots);
     for (uint32_t i = 1; i < store->n_nodes; i++)
         if (store->nodes[i].parent != i)
-            *find_slot(store, store->nodes[i].parent, store->nodes[i].method) = i;
+            put_slot(store, i);
 }
 
 void node_store_open(struct node_store *store, uint32_t max_nodes)
@@ -100,13 +118,13 @@ static uint32_t add_child(struct node_store *store, uint32_t parent, uint32_t me
     struct calltree_node *child = &store->nodes[node];
     child->parent = parent;
     child->method = method;
-    *find_slot(store, parent, method) = node;
+    put_slot(store, node);
     return node;
 }
 
 uint32_t node_store_child(struct node_store *store, uint32_t parent, uint32_t method)
 {
-    uint32_t node = *find_slot(store, parent, method);
+    uint32_t node = NODE_OF(*find_slot(store, parent, method));
     if (node == 0) {
         if (store->n_nodes > store->max_nodes)
             return CALLTREE_NONE;
@@ -123,7 +141,7 @@ uint32_t node_store_child(struct node_store *store, uint32_t parent, uint32_t me
 
 uint32_t node_store_folded_child(struct node_store *store, uint32_t parent)
 {
-    uint32_t node = *find_slot(store, parent, CALLTREE_FOLDED);
+    uint32_t node = NODE_OF(*find_slot(store, parent, CALLTREE_FOLDED));
     return node != 0 ? node : add_child(store, parent, CALLTREE_FOLDED);
 }
 
