@@ -74,6 +74,21 @@ enum vm_part sampled_part(const struct trace_reader *reader, const struct trace_
 struct calltree *sampled_roots(const struct report_source *source, const struct trace_samples *samples,
                                bool per_thread);
 
+/* Which root a thread is below: its own, or that of its part of the JVM. */
+struct sampled_root_of {
+    uint32_t of_part[VM_PARTS], n_threads, none;
+    const uint32_t *of_thread; /* the arena's */
+};
+
+struct sampled_root_of sampled_root_of(const struct calltree *tree, struct arena *arena);
+
+/* The index of a root, or 'none', their number. */
+static inline uint32_t sampled_root(const struct sampled_root_of *roots, enum vm_part part, uint32_t thread)
+{
+    uint32_t own = thread < roots->n_threads ? roots->of_thread[thread] : roots->none, shared = roots->of_part[part];
+    return own < shared ? own : shared;
+}
+
 /*
  * The sampled tree on the wall clock: what threads have, and which contexts it is divided among.
  *

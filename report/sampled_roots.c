@@ -43,6 +43,25 @@ static void add_root(struct calltree *tree, const struct sample_root *root, uint
     tree->total_cpu_ticks[node] = ticks;
 }
 
+struct sampled_root_of sampled_root_of(const struct calltree *tree, struct arena *arena)
+{
+    struct sampled_root_of roots = { .none = tree->n_roots };
+    for (uint32_t i = 0; i < tree->n_roots; i++)
+        if (tree->roots[i].thread != CALLTREE_NONE && tree->roots[i].thread >= roots.n_threads)
+            roots.n_threads = tree->roots[i].thread + 1;
+    uint32_t *of_thread = arena_alloc(arena, ((size_t)roots.n_threads + 1) * sizeof *of_thread);
+    for (uint32_t i = 0; i < VM_PARTS; i++)
+        roots.of_part[i] = roots.none;
+    for (uint32_t i = 0; i < roots.n_threads; i++)
+        of_thread[i] = roots.none;
+    for (uint32_t i = tree->n_roots; i-- > 0;) { /* the first one counts */
+        const struct calltree_root *root = &tree->roots[i];
+        *(root->thread == CALLTREE_NONE ? &roots.of_part[root->part] : &of_thread[root->thread]) = i;
+    }
+    roots.of_thread = of_thread;
+    return roots;
+}
+
 struct calltree *sampled_roots(const struct report_source *source, const struct trace_samples *samples, bool per_thread)
 {
     struct arena *arena = source->arena;

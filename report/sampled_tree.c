@@ -17,13 +17,14 @@ struct planting {
     const struct calltree *measured, *from; /* what probes measured; from: with the ends that samples tell */
     const struct trace_samples *samples;
     const struct trace_reader *reader;
-    struct calltree *tree; /* the new one; its nodes are malloc'ed until the end */
-    uint32_t room;         /* of its nodes */
-    struct hash_set paths; /* a root and a context: its node */
-    uint32_t n_methods;    /* of the samples */
-    uint32_t *recorded;    /* by the samples' method: the trace's of that name, or CALLTREE_NONE; the arena's, as */
-    uint32_t *method_of;   /* by the samples' method: the new tree's                  all that follow but positions */
-    uint32_t *number_of;   /* by the new tree's method: the samples' */
+    struct calltree *tree;        /* the new one; its nodes are malloc'ed until the end */
+    uint32_t room;                /* of its nodes */
+    struct sampled_root_of roots; /* of 'from' */
+    struct hash_set paths;        /* a root and a context: its node */
+    uint32_t n_methods;           /* of the samples */
+    uint32_t *recorded;  /* by the samples' method: the trace's of that name, or CALLTREE_NONE; the arena's, as */
+    uint32_t *method_of; /* by the samples' method: the new tree's                  all that follow but positions */
+    uint32_t *number_of; /* by the new tree's method: the samples' */
     struct method_name *names; /* of methods that only samples know */
     bool *is_own;              /* by context: it is in the probes' own calls */
     bool *is_ended;            /* by the new tree's method: sampled_ends.c */
@@ -156,13 +157,8 @@ static void add_position(struct planting *p, uint32_t measured, uint32_t node, u
 /* 0: none. */
 static uint32_t root_of_sample(const struct planting *p, const struct trace_kept_sample *sample)
 {
-    enum vm_part part = sampled_part(p->reader, sample);
-    for (uint32_t i = 0; i < p->from->n_roots; i++) {
-        const struct calltree_root *root = &p->from->roots[i];
-        if (root->thread == CALLTREE_NONE ? root->part == part : root->thread == sample->thread)
-            return root->node;
-    }
-    return 0;
+    uint32_t root = sampled_root(&p->roots, sampled_part(p->reader, sample), sample->thread);
+    return root == p->roots.none ? 0 : p->from->roots[root].node;
 }
 
 static void count_in(struct planting *p, uint32_t node, uint64_t n, uint64_t number)
@@ -387,6 +383,7 @@ static void plant(struct planting *p)
 {
     struct calltree *tree = arena_alloc(p->source->arena, sizeof *tree);
     p->measured = p->from;
+    p->roots = sampled_root_of(p->from, p->source->arena);
     *tree = *p->from;
     if (tree->n_methods < trace_n_methods(p->reader))
         tree->n_methods = trace_n_methods(p->reader);

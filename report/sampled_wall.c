@@ -20,18 +20,14 @@ static uint64_t thread_ticks(const struct report_source *source, const struct tr
     return ticks > thread->probe_ticks ? ticks - thread->probe_ticks : 0;
 }
 
-static bool is_root_of(const struct calltree_root *root, const struct calltree_thread *thread, uint32_t i)
+/* By thread the index of its root, or the number of roots: it has none; the arena's. */
+static const uint32_t *roots_of_threads(const struct calltree *tree, struct arena *arena)
 {
-    return root->thread == CALLTREE_NONE ? root->part == thread->part : root->thread == i;
-}
-
-/* The index of its root; the number of roots: it has none. */
-static uint32_t root_of_thread(const struct calltree *tree, uint32_t thread)
-{
-    uint32_t root = 0;
-    while (root < tree->n_roots && !is_root_of(&tree->roots[root], &tree->threads[thread], thread))
-        root++;
-    return root;
+    struct sampled_root_of roots = sampled_root_of(tree, arena);
+    uint32_t *of_thread = arena_alloc(arena, ((size_t)tree->n_threads + 1) * sizeof *of_thread);
+    for (uint32_t i = 0; i < tree->n_threads; i++)
+        of_thread[i] = sampled_root(&roots, tree->threads[i].part, i);
+    return of_thread;
 }
 
 /* ---- contexts ---- */
@@ -59,8 +55,9 @@ uint64_t *sampled_wall_divide(const struct report_source *source, const struct t
     /* What the threads below a root have; behind the last root, that of threads without one. */
     struct division *roots = arena_alloc(source->arena, ((size_t)tree->n_roots + 1) * sizeof *roots);
     uint32_t *root_of = index_roots(tree, source->arena);
+    const uint32_t *of_thread = roots_of_threads(tree, source->arena);
     for (uint32_t i = 0; i < tree->n_threads; i++)
-        roots[root_of_thread(tree, i)].all += thread_ticks(source, samples, i);
+        roots[of_thread[i]].all += thread_ticks(source, samples, i);
     for (size_t i = 0; i < samples->n_kept; i++)
         if (leaf[i] != CALLTREE_NONE)
             roots[root_of_node(tree, leaf[i], root_of)].weight +=
@@ -80,28 +77,25 @@ uint64_t *sampled_wall_divide(const struct report_source *source, const struct t
 
 /* ---- who has it ---- */
 
-/* Threads that share a root have what their samples say, and all of them together what the root has. */
-static void share_root(const struct calltree *tree, uint32_t root, double all, uint64_t *ticks)
-{
-    double has = (double)calltree_total_wall_ticks(tree, tree->roots[root].node);
-    for (uint32_t i = 0; i < tree->n_threads && all > 0; i++)
-        if (tree->threads[i].is_known && root_of_thread(tree, i) == root)
-            ticks[i] = (uint64_t)((double)ticks[i] * (has / all));
-}
-
 void sampled_wall_threads(const struct report_source *source, const struct calltree *tree,
                           const struct trace_samples *samples, struct sampled_tree *sampled)
 {
     uint64_t *ticks = arena_alloc(source->arena, ((size_t)tree->n_threads + 1) * sizeof *ticks);
     double *sums = arena_alloc(source->arena, ((size_t)tree->n_roots + 1) * sizeof *sums);
+    const uint32_t *of_thread = roots_of_threads(tree, source->arena);
     for (uint32_t i = 0; i < tree->n_threads; i++) {
         bool is_seen = i < trace_n_threads(source->reader) && samples->waits[i].seen_ns > 0;
         double idle = is_seen ? (double)samples->waits[i].idle_ns / (double)samples->waits[i].seen_ns : 0;
         ticks[i] = (uint64_t)((double)thread_ticks(source, samples, i) * (1 - idle));
-        sums[root_of_thread(tree, i)] += (double)ticks[i];
+        sums[of_thread[i]] += (double)ticks[i];
     }
-    for (uint32_t i = 0; i < tree->n_roots; i++)
-        share_root(tree, i, sums[i], ticks);
+    /* Threads that share a root have what their samples say, and all of them together what the root has. */
+    for (uint32_t i = 0; i < tree->n_threads; i++) {
+        uint32_t root = of_thread[i];
+        if (tree->threads[i].is_known && root < tree->n_roots && sums[root] > 0)
+            ticks[i] = (uint64_t)((double)ticks[i] *
+                                  ((double)calltree_total_wall_ticks(tree, tree->roots[root].node) / sums[root]));
+    }
     sampled->thread_ticks = ticks;
     sampled->other_ticks = (uint64_t)sums[tree->n_roots];
 }

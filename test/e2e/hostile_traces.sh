@@ -30,6 +30,7 @@ linear turns 2000 report FILE
 linear fan 5000 report FILE
 linear wide 5000 report --view callees=B0.run FILE
 linear threads 3000 export -f folded --per-thread FILE
+linear threads 1000 export -f folded --value wall --per-thread FILE
 linear nested 3000 export -f folded FILE
 linear nested 3000 export -f pprof FILE
 linear waits 500 report FILE

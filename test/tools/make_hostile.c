@@ -105,9 +105,13 @@ static void threads(struct maker *m, uint32_t n)
         thread(m, i, true);
     root = context(m, 0, 0, 0);
     for (uint32_t i = 0; i < n; i++) {
+        const struct trace_wait wait = {
+            .ticks = i + 2, .thread = i, .cause = TRACE_CAUSE_SOCKET, .context = root, .n = 1, .weight_ns = NS
+        };
         sample(m, i, root);
         record(m, i, RING_ENTER, 0);
         record(m, i, RING_EXIT, 0);
+        maker_must(m, trace_write_wait(m->writer, &wait, &m->err));
     }
 }
 
