@@ -58,7 +58,7 @@ double live_budget_probes_share(const struct live_budget *b)
 uint32_t live_samples_hz(const struct live_options *options, double sample_ns, uint32_t most_hz)
 {
     double hz = sample_ns > 0 ? LIVE_SAMPLES_SHARE * options->budget * 1e9 / sample_ns : most_hz;
-    double least_hz = options->duration_s > 0 ? LIVE_SAMPLES_LEAST / options->duration_s : 1;
+    double least_hz = options->duration_s > 0 ? LIVE_SAMPLES_LEAST / options->duration_s : most_hz;
     hz = hz < least_hz ? least_hz : hz;
     return hz >= most_hz ? most_hz : hz < 1 ? 1 : (uint32_t)hz;
 }

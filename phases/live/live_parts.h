@@ -196,7 +196,8 @@ double live_budget_discard_ns(const struct live_budget *b);
 double live_budget_probes_share(const struct live_budget *b);
 
 /* How often to sample stacks, per second of CPU time, where one sample costs so many ns: as often as the budget
- * affords, but that a recording of known length has LIVE_SAMPLES_LEAST of a busy CPU. */
+ * affords, but that a recording of known length has LIVE_SAMPLES_LEAST of a busy CPU; of unknown length, which may be
+ * short, as often as is useful. */
 uint32_t live_samples_hz(const struct live_options *options, double sample_ns, uint32_t most_hz);
 
 /* What one call of an enabled method costs, in ns: its pair of probes, and writing two records. */

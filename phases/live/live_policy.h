@@ -54,7 +54,7 @@
  * cost.
  */
 #define LIVE_SAMPLES_SHARE 0.2
-#define LIVE_SAMPLES_LEAST 800.0
+#define LIVE_SAMPLES_LEAST 1200.0
 #define LIVE_POLLING_SHARE 0.3
 
 /*

@@ -167,9 +167,9 @@ static void test_samples(void)
     options.budget = 0.1;
     CHECK_NUMBER("a larger one affords all of them", live_samples_hz(&options, 50000, 99), 99);
     options = (struct live_options){ .budget = 0.001, .duration_s = 20 };
-    CHECK_NUMBER("a busy CPU has 800 of them", live_samples_hz(&options, 50000, 99), 40);
+    CHECK_NUMBER("a busy CPU has 1,200 of them", live_samples_hz(&options, 50000, 99), 60);
     options.duration_s = 0;
-    CHECK_NUMBER("where nobody knows the end there are some", live_samples_hz(&options, 50000, 99), 4);
+    CHECK_NUMBER("where nobody knows the end they are not rarer", live_samples_hz(&options, 50000, 99), 99);
 }
 
 /* At 1 %, two CPUs busy; what it takes counts twice. */
