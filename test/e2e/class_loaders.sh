@@ -1,5 +1,6 @@
 #!/bin/bash
 # Class loaders that know only what they were told: their classes are recorded, and no loader hears of it.
+# long: yes
 # beside: yes
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # Rewritten programs do what they did, and their probes see each entry, return and unwinding.
+# long: yes
 # beside: yes
 . "$(dirname "$0")/../lib.sh"
 

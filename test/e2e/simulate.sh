@@ -1,6 +1,7 @@
 #!/bin/bash
 # mmprof record --simulate: loops whose misses are known, on a simulated processor; the same again; what is refused.
 # timeout: 300
+# long: yes
 # beside: yes
 . "$(dirname "$0")/../lib.sh"
 
