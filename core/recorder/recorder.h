@@ -83,11 +83,11 @@ struct recorder_plan {
     uint32_t n_ip_events;
     const char *ip_events_names;            /* "cycles instructions"; NULL: there are none; borrowed */
     const struct recorder_symbols *symbols; /* names functions of files; borrowed, or NULL: nobody does */
-    uint64_t
-        own_start_ns;    /* of this process' CPU time, what comes later is the recording's; 0: what comes from now on */
-    FILE *progress;      /* where to report, or NULL */
-    bool wants_perf_map; /* names for perf are written, in the JVM's /tmp */
-    bool wants_lines;    /* of all compiled code: its compilers are to keep them */
+    /* Of this process' CPU time, what comes later is the recording's; 0: what comes from now on. */
+    uint64_t own_start_ns;
+    FILE *progress;                           /* where to report, or NULL */
+    bool wants_perf_map;                      /* names for perf are written, in the JVM's /tmp */
+    bool wants_lines;                         /* of all compiled code: its compilers are to keep them */
     bool hands_to_compilers;                  /* the started JVM is to take recorder_compile */
     bool is_live;                             /* nothing gets probes before the observer asks for it */
     const struct recorder_observer *observer; /* borrowed, or NULL */
