@@ -410,7 +410,7 @@ bench-agreement: make tools
 
 # Whether live recordings have the phases that programs announce.
 .PHONY: bench-truth
-bench-truth: make tools
+bench-truth: make tools java
 	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/announced.sh
 
 # How accurate stack samples are: beside JFR's, and by what takes them.

@@ -29,6 +29,7 @@ void sample_profile_free(struct sample_profile *profile)
     free_row(&profile->no_method);
     free(profile->all.counters);
     free(profile->rows);
+    free(profile->more);
     memset(profile, 0, sizeof *profile);
 }
 
@@ -114,17 +115,42 @@ static void need_rows(struct sample_profile *profile, uint32_t n)
         profile->rows[profile->n_rows] = (struct sample_row){ .depth = UINT32_MAX };
 }
 
+/* The draw that a sample is of, from 1: those of another CPU may be of the one before the latest. */
+static uint64_t draw_of(struct sample_profile *profile, uint64_t weight)
+{
+    uint32_t mark = (weight & 255) / 2;
+    if (!profile->is_halved)
+        return profile->n_added / 2 + 1;
+    if (profile->n_draws > 1 && mark == (profile->latest_mark + 127) % 128)
+        return profile->n_draws - 1;
+    if (profile->n_draws == 0 || mark != profile->latest_mark)
+        *(double *)xpush(profile->more, profile->draws_room, profile->n_draws) = 0;
+    profile->latest_mark = mark;
+    return profile->n_draws;
+}
+
+static double first_ones(const struct sample_profile *profile, uint64_t weight)
+{
+    return (profile->is_halved ? weight : profile->n_added) & 1 ? -(double)weight : (double)weight;
+}
+
+/* What all samples' clocks differed by in the draw that a sum's latest samples are of; of one clock not known. */
+static double more_of_all(const struct sample_profile *profile, const struct sample_sum *sum)
+{
+    return profile->is_halved && sum->draw > 0 ? profile->more[sum->draw - 1] : 0;
+}
+
 /* By which clock, and since which draw; of one clock by turns, in pairs. */
 static void compare_halves(const struct sample_profile *profile, struct sample_sum *sum, uint64_t weight)
 {
-    uint64_t mark = profile->is_halved ? weight & 255 : profile->n_added, draw = mark / 2 + 1;
-    if (sum->draw != draw) {
+    if (sum->draw != profile->draw) {
         sum->squares += sum->more * sum->more;
+        sum->products += sum->more * more_of_all(profile, sum);
         sum->more = 0;
         sum->n_draws++;
     }
-    sum->draw = draw;
-    sum->more += mark & 1 ? -(double)weight : (double)weight;
+    sum->draw = profile->draw;
+    sum->more += first_ones(profile, weight);
 }
 
 static void add_to(const struct sample_profile *profile, struct sample_sum *sum, uint32_t block,
@@ -198,6 +224,9 @@ void sample_profile_add(struct sample_profile *profile, const struct profile_sam
     profile->n_samples += 1 + sample->n_alike;
     profile->n_counters = sample->n_counters > 0 ? sample->n_counters : profile->n_counters;
     profile->n_added++;
+    profile->draw = draw_of(profile, sample->ns);
+    if (profile->is_halved)
+        profile->more[profile->draw - 1] += first_ones(profile, sample->ns);
     profile->is_of_blocks = profile->is_of_blocks || sample->is_waiting || sample->n_alike > 0;
     add_total(profile, &profile->groups[sample->group], block, sample);
     add_to(profile, &profile->all, block, sample);
@@ -269,7 +298,9 @@ static double error_of(const struct sample_profile *profile, const struct sample
     if (profile->n_added < SAMPLES_MIN || sum->n == 0)
         return NAN;
     double least = (1 - share) * all / n * all / n / 2;
-    double variance = fmax(squares_of(sum) - share * share * squares_of(&profile->all), least);
+    double products = sum->products + sum->more * more_of_all(profile, sum), same = share * squares_of(&profile->all);
+    double variance = squares_of(sum) - share * (profile->is_halved ? 2 * products - same : same);
+    variance = fmax(variance, least);
     variance = profile->is_halved ? variance + UNSEEN * 2 * least * share * profile->all.n_draws : DESIGN * variance;
     double df = profile->is_halved ? fmin(profile->all.n_draws, (double)sum->n + 1) : sum->n_draws + 1.0;
     return sqrt(variance) / all * t_limit(df);

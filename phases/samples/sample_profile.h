@@ -7,7 +7,7 @@
  * the same program before them, so all that they differ by is chance, whatever the program does.  With d and e how much
  * more weight the first clock's samples of the method have, and of all, since periods were drawn
  *
- *     V(R) = (sum of d^2 - R^2 sum of e^2) / (sum of weights)^2        as many degrees of freedom as draws
+ *     V(R) = sum of (d - R e)^2 / (sum of weights)^2        as many degrees of freedom as draws
  *
  * Samples of one clock are taken in pairs, as if each was of another clock: what the program does between the two is in
  * the interval then, which is too narrow only where a program is in step with the clock, by an eighth.
@@ -62,6 +62,7 @@ struct sample_sum {
     uint64_t draw;                   /* since which periods its latest samples are, */
     double more;                     /* and how much more weight those of the first clock have */
     double squares;                  /* of that since the draws before */
+    double products;                 /* of that with what it is for all samples */
     uint32_t n_draws;                /* with samples of it */
 };
 
@@ -85,8 +86,11 @@ struct sample_profile {
     uint32_t n_rows, rows_room, n_counters;
     struct context_tree tree; /* of group 0 */
     uint64_t n_samples;
-    uint64_t n_added;      /* samples that came, those alike as one */
-    bool is_halved;        /* the caller's: two clocks take the samples (perf_rings_mark) */
+    uint64_t n_added; /* samples that came, those alike as one */
+    bool is_halved;   /* the caller's: two clocks take the samples (perf_rings_mark) */
+    double *more;     /* owned: how much more weight the first one's have, by draws */
+    uint32_t n_draws, draws_room, latest_mark;
+    uint64_t draw;         /* of the sample that is added */
     bool is_of_blocks;     /* intervals are: samples of one moment come together */
     uint64_t half_life_ns; /* the caller's, before samples are added: of heat; 0: none is kept */
 };

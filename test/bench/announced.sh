@@ -96,7 +96,7 @@ judge() {
         FILENAME == ARGV[1] { if ($1 == name) method[$2] = $3; next }
         FILENAME == ARGV[2] { share[$1] = $2; error[$1] = $3; known[$1] = $4; next }
         {
-            used = inside(last, $1, $2 - last_used)
+            used = $2 < last_used ? 0 : inside(last, $1, $2 - last_used)
             ticks[phase] += used; all += used
             last = $1; last_used = $2
             if ($3 != "-") phase = $3
@@ -162,6 +162,11 @@ end_jvm() {
     wait "${jvm[$1]}" "${reader[$1]}" 2> /dev/null
 }
 
+# is_past MODE END: the last line of MODE.marks is behind it.
+is_past() {
+    tail -n 1 "$SCRATCH/$1.marks" | awk -v end="$2" '{ exit !($1 > end) }'
+}
+
 # record NAME MODE: one recording, judged.
 record() {
     trace=$SCRATCH/trace.dat
@@ -172,7 +177,7 @@ record() {
     else
         "$mmprof" sample -p "${jvm[$2]}" -d "$seconds" -o "$trace" > "$SCRATCH/said" 2>> "$SCRATCH/errors"
     fi
-    sleep 0.3 # until the last line of MODE.marks is behind its end
+    wait_for 20 is_past "$2" "$(window "$trace" | cut -d ' ' -f 2)"
     judge "$1" "$2"
     "$mmprof" report "$trace" 2>> "$SCRATCH/errors" |
         sed -n 's/^complete.* cost \([0-9.]*\) %.*/\1/p' >> "$SCRATCH/costs"

@@ -7,7 +7,8 @@
  *
  * The second line is of a line that began with 'PHASE NUMBER NAME'.  Seconds of the monotonic clock, of CPU time, and
  * the name.  It is what the process took but for the JVM's threads and the agent's, so that threads that have ended
- * count, too.
+ * count, too.  A program that reads both itself ('PHASE NUMBER NAME NS CPU_NS') is right however late this one is: only
+ * its own readings are printed then.
  */
 #include <dirent.h>
 #include <poll.h>
@@ -28,6 +29,7 @@ struct vm_thread {
 
 static struct vm_thread threads[THREADS_MAX];
 static size_t n_threads;
+static int reads_itself; /* the program, and says so with each phase */
 
 /* By their names, of which Linux keeps 15 characters. */
 static int is_vm(const char *name)
@@ -107,8 +109,15 @@ static void print(const char *pid, const char *name)
 static void take_line(const char *pid, const char *line)
 {
     char name[128];
-    if (sscanf(line, "PHASE %*s %127s", name) == 1)
+    double ns, used_ns;
+    int n = sscanf(line, "PHASE %*s %127s %lf %lf", name, &ns, &used_ns);
+    if (n == 3) {
+        reads_itself = 1;
+        printf("%.6f %.6f %s\n", ns / 1e9, used_ns / 1e9, name);
+        fflush(stdout);
+    } else if (n >= 1) {
         print(pid, name);
+    }
 }
 
 /* What has come.  Returns 0 at the end. */
@@ -139,9 +148,9 @@ int main(int argc, char **argv)
     struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
     for (;;) {
         int n = poll(&input, 1, PERIOD_MS);
-        if (n == 0)
+        if (n == 0 && !reads_itself)
             print(argv[1], "-");
-        else if (!take(argv[1]))
+        else if (n != 0 && !take(argv[1]))
             return 0;
     }
 }

@@ -1,5 +1,7 @@
 package bench;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -12,12 +14,18 @@ import java.util.concurrent.Future;
 import java.util.regex.Pattern;
 
 /**
- * Programs that say on standard error which phase they enter, as 'PHASE NUMBER NAME' (test/bench/announced.sh), until
- * they are killed. A phase takes from half a second to two, so that who reads it may be late. The first argument is the program: turns, text, objects, recursion or pool.
+ * Programs that say on standard error which phase they enter, as 'PHASE NUMBER NAME NS CPU_NS' (test/bench/announced.sh),
+ * until they are killed: the monotonic clock, and what their threads have used. The first argument is the program: turns,
+ * text, objects, recursion or pool.
  */
 public final class Announced {
     private static final Random random = new Random(1);
-    private static final ExecutorService pool = Executors.newFixedThreadPool(3);
+    private static final ThreadMXBean clock = ManagementFactory.getThreadMXBean();
+    private static final List<Thread> threads = new ArrayList<>(Arrays.asList(Thread.currentThread()));
+    private static final ExecutorService pool = Executors.newFixedThreadPool(3, work -> {
+        threads.add(new Thread(work));
+        return threads.get(threads.size() - 1);
+    });
     private static volatile long sink;
     private static int n_phases;
 
@@ -47,8 +55,12 @@ public final class Announced {
 
     /** A phase of some seconds of wall time, half as many to half as many more: what it does, again and again. */
     private static void phase(String name, double seconds, Work work) throws Exception {
-        System.err.println("PHASE " + n_phases++ + " " + name);
-        long end = System.nanoTime() + (long) (seconds * (0.5 + random.nextDouble()) * 1e9);
+        long used = 0;
+        for (Thread thread : threads)
+            used += Math.max(0, clock.getThreadCpuTime(thread.getId()));
+        long now = System.nanoTime();
+        System.err.println("PHASE " + n_phases++ + " " + name + " " + now + " " + used);
+        long end = now + (long) (seconds * (0.5 + random.nextDouble()) * 1e9);
         do {
             work.run();
         } while (System.nanoTime() < end);
