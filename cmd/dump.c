@@ -2,7 +2,7 @@
  * mmprof dump: the trace as text.
  *
  *     info    jvm.pid = 4711  # process ID of the JVM
- *     clock   1000 ticks, 5000 ns monotonic, 1700000000000000000 ns realtime
+ *     clock   1000 ticks, 5000 ns monotonic_raw, 1700000000000000000 ns realtime
  *     thread  0 main: tid 4712, java, ring
  *     method  7 Main.work(I)V, Main.java:12, 60 bytes, loop
  *              0.250 us  main                 enter  Main.work(I)V
@@ -58,7 +58,7 @@ static void dump_info(void *context, const char *key, const char *value)
 static void dump_clock(void *context, uint64_t ticks, uint64_t monotonic_ns, uint64_t realtime_ns)
 {
     const struct dump *dump = context;
-    fprintf(dump->out, "clock   %" PRIu64 " ticks, %" PRIu64 " ns monotonic, %" PRIu64 " ns realtime\n", ticks,
+    fprintf(dump->out, "clock   %" PRIu64 " ticks, %" PRIu64 " ns monotonic_raw, %" PRIu64 " ns realtime\n", ticks,
             monotonic_ns, realtime_ns);
 }
 

@@ -76,7 +76,7 @@ rows() {
         }'
 }
 
-# window TRACE: when it begins and ends, in seconds of the monotonic clock.
+# window TRACE: when it begins and ends, in seconds of CLOCK_MONOTONIC_RAW.
 window() {
     "$mmprof" dump "$1" 2>> "$SCRATCH/errors" | awk '
         $1 == "clock" && $5 == "ns" { end = $4 / 1e9; if (!begin) begin = end }

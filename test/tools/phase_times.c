@@ -5,10 +5,10 @@
  *     26459.238739 2.104311 -
  *     26459.241013 2.106112 start
  *
- * The second line is of a line that began with 'PHASE NUMBER NAME'.  Seconds of the monotonic clock, of CPU time, and
- * the name.  It is what the process took but for the JVM's threads and the agent's, so that threads that have ended
- * count, too.  A program that reads both itself ('PHASE NUMBER NAME NS CPU_NS') is right however late this one is: only
- * its own readings are printed then.
+ * The second line is of a line that began with 'PHASE NUMBER NAME'.  Seconds of CLOCK_MONOTONIC_RAW, as in traces, of
+ * CPU time, and the name.  It is what the process took but for the JVM's threads and the agent's, so that threads that
+ * have ended count, too.  A program that reads both itself ('PHASE NUMBER NAME NS CPU_NS', of CLOCK_MONOTONIC) is right
+ * however late this one is: only its own readings are printed then.
  */
 #include <dirent.h>
 #include <poll.h>
@@ -95,13 +95,18 @@ static double program_seconds(const char *pid)
     return seconds;
 }
 
-static void print(const char *pid, const char *name)
+static double now(clockid_t clock)
 {
     struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void print(const char *pid, const char *name)
+{
     double seconds = program_seconds(pid);
-    clock_gettime(CLOCK_MONOTONIC, &now);
     if (seconds >= 0)
-        printf("%.6f %.6f %s\n", (double)now.tv_sec + (double)now.tv_nsec / 1e9, seconds, name);
+        printf("%.6f %.6f %s\n", now(CLOCK_MONOTONIC_RAW), seconds, name);
     fflush(stdout);
 }
 
@@ -113,7 +118,7 @@ static void take_line(const char *pid, const char *line)
     int n = sscanf(line, "PHASE %*s %127s %lf %lf", name, &ns, &used_ns);
     if (n == 3) {
         reads_itself = 1;
-        printf("%.6f %.6f %s\n", ns / 1e9, used_ns / 1e9, name);
+        printf("%.6f %.6f %s\n", ns / 1e9 + now(CLOCK_MONOTONIC_RAW) - now(CLOCK_MONOTONIC), used_ns / 1e9, name);
         fflush(stdout);
     } else if (n >= 1) {
         print(pid, name);
