@@ -76,11 +76,13 @@ rows() {
         }'
 }
 
-# window TRACE: when it begins and ends, in seconds of CLOCK_MONOTONIC_RAW.
+# window TRACE: when its first and last stack samples are, in seconds of CLOCK_MONOTONIC_RAW.
 window() {
     "$mmprof" dump "$1" 2>> "$SCRATCH/errors" | awk '
-        $1 == "clock" && $5 == "ns" { end = $4 / 1e9; if (!begin) begin = end }
-        END { printf "%.6f %.6f\n", begin, end }'
+        $1 == "clock" && $5 == "ns" { ticks[n_clocks > 0] = $2; ns[n_clocks++ > 0] = $4 }
+        $1 == "sample" { at = $5 + 0; if (!begin || at < begin) begin = at; if (at > end) end = at }
+        function seconds(at) { return (ns[0] + (at - ticks[0]) * (ns[1] - ns[0]) / (ticks[1] - ticks[0])) / 1e9 }
+        END { printf "%.6f %.6f\n", seconds(begin), seconds(end) }'
 }
 
 # judge NAME MODE: lines 'name mode phase truth found near difference interval known-by seconds load' of one recording.

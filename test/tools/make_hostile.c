@@ -220,8 +220,8 @@ static void names(struct maker *m, uint32_t n)
                                          "\xff\xc3(",
                                          "'m\\",
                                          "&lt;",
-                                         "\xe2\x80\xae"
-                                         "drow",
+                                         ("\xe2\x80\xae"
+                                          "drow"),
                                          "{}\r",
                                          "=1+1",
                                          "%s%n",
