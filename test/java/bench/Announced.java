@@ -14,9 +14,9 @@ import java.util.concurrent.Future;
 import java.util.regex.Pattern;
 
 /**
- * Programs that say on standard error which phase they enter, as 'PHASE NUMBER NAME NS CPU_NS' (test/bench/announced.sh),
- * until they are killed: the monotonic clock, and what their threads have used. The first argument is the program: turns,
- * text, objects, recursion or pool.
+ * Programs that say on standard error which phase they enter, as 'PHASE NUMBER NAME NS CPU_NS', until they are killed:
+ * the monotonic clock, and what their threads have used (test/bench/announced.sh). The first argument is the program:
+ * turns, text, objects, recursion or pool.
  */
 public final class Announced {
     private static final Random random = new Random(1);
