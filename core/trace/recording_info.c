@@ -248,6 +248,8 @@ static const struct info_row rows[INFO_N_KEYS] = {
     [INFO_LIVE_REWRITING_MS] = { "live.rewriting_ms", "ms", "CPU time for retransforming classes",
         { ONE_REAL(1) }, SUM_OF_FILE },
     [INFO_LIVE_PROBES_MS] = { "live.probes_ms", "ms", "CPU time of the probes", { ONE_REAL(1) }, SUM_OF_FILE },
+    [INFO_LIVE_DISABLED_MS] = { "live.disabled_ms", "ms", "CPU time of disabled probes, estimated",
+        { ONE_REAL(1) }, SUM_OF_FILE },
     [INFO_LIVE_OWN_CPU_MS] = { "live.own_cpu_ms", "ms", "CPU time of the recorder", { ONE_REAL(1) }, SUM_OF_FILE },
     [INFO_LIVE_PUT_OFF] = { "live.put_off", "", "methods without probes because of the budget", { ONE_COUNT }, OF_ALL },
     [INFO_LIVE_WINDOW_IS_CUT] = { "live.recovery_is_cut", "",

@@ -123,7 +123,7 @@ double live_budget_left_ns(const struct live_budget *b)
 {
     double ahead_s, cpu_ns = cpu_ns_by(b, planned_s(b), &ahead_s), removal_ns = b->n_batches > 0 ? look_ns(b) : 0;
     return b->options->budget * cpu_ns - ahead_ns(b) - b->probes_ns - own_ns(b) - AGENT_START_NS - b->now->sampling_ns -
-           b->now->rewriting_ns - removal_ns - b->recompilation_ns;
+           b->now->rewriting_ns - b->disabled_ns - removal_ns - b->recompilation_ns;
 }
 
 double live_budget_recompilation_ns(const struct live_budget *b)

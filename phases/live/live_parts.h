@@ -136,6 +136,7 @@ struct live_budget {
     const struct live_options *options;    /* borrowed */
     const struct live_status *first, *now; /* borrowed: the first state with the agent ready, and the present one */
     double credit_ns, probes_ns;           /* probes: of all records so far */
+    double disabled_ns;                    /* of calls through probes that are switched off, estimated */
     double recompilation_ns;               /* of changed classes: as expected, or measured if that was more */
     uint32_t n_batches;
     uint64_t n_records;
@@ -235,6 +236,7 @@ struct live_method {
     struct live_account frozen;   /* its figures when the latest batch began */
     struct live_account marks[2]; /* at the two latest marks of the budget */
     double calls_per_s, call_ns;  /* as of when it was switched off */
+    double off_calls_per_s; /* without what probes take of the time: that of steps(n - 1) + steps(n - 2) is most */
 };
 
 struct live_methods {
@@ -376,6 +378,7 @@ struct live_pruner {
     struct live_methods *methods;            /* borrowed */
     struct live_ids enable, disable, remove; /* what it decides in a round */
     uint64_t judged_ns;                      /* when all methods were judged last */
+    uint64_t charged_ns;                     /* when what is off was charged last; 0: never */
 };
 
 void live_pruner_free(struct live_pruner *p);

@@ -195,6 +195,10 @@
 /* The cost (ns) of a call through disabled probes, with what they prevent the JIT compiler from doing. */
 #define DISABLED_CALL_NS 2.0
 
+/* Of a program's time, probes are taken to have been this part at most: so many times as often as measured may a method
+ * be called without them, or 20 times. */
+#define PROBES_MOST_PART 0.95
+
 /* Disabled probes are removed if they cost this part of the CPU time or more. */
 #define REMOVAL_MIN_SHARE 0.001
 

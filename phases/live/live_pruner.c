@@ -41,6 +41,14 @@ static void cancel(struct live_ids *list, uint32_t id)
     list->n = n;
 }
 
+/* As many calls in the time that is left of it without probes: a short call is mostly its probes. */
+static double off_calls_per_s(const struct live_pruner *p, double calls, double ns)
+{
+    double busy_ns = ns * live_budget_cpu_ns_per_s(p->budget) / 1e9, probes_ns = calls * now_of(p)->pair_ns;
+    double part = busy_ns > 0 ? probes_ns / busy_ns : 0;
+    return calls * 1e9 / ns / (1 - (part < PROBES_MOST_PART ? part : PROBES_MOST_PART));
+}
+
 /* What it cost, for what it costs while it is off: the rate of late, or that of its trial. */
 static void note_rate(const struct live_pruner *p, struct live_method *method)
 {
@@ -51,8 +59,10 @@ static void note_rate(const struct live_pruner *p, struct live_method *method)
         calls = method->all.calls - method->base.calls;
     if (method->state == LIVE_ON_TRIAL || method->enabled_since_ns > since_ns)
         since_ns = method->enabled_since_ns;
-    if (now_ns > since_ns)
+    if (now_ns > since_ns) {
         method->calls_per_s = (double)calls * 1e9 / (double)(now_ns - since_ns);
+        method->off_calls_per_s = off_calls_per_s(p, (double)calls, (double)(now_ns - since_ns));
+    }
     method->call_ns = call_ns(p, &figures);
 }
 
@@ -124,10 +134,21 @@ static void shed(struct live_pruner *p)
     p->budget->credit_ns = 0; /* what is over is over */
 }
 
+/* Since the round before. */
+static void charge_disabled(struct live_pruner *p)
+{
+    double s = p->charged_ns == 0 ? 0 : (double)(now_of(p)->now_ns - p->charged_ns) / 1e9;
+    p->charged_ns = now_of(p)->now_ns;
+    for (size_t i = 0; i < p->methods->n; i++)
+        if (p->methods->all[i].state == LIVE_DISABLED)
+            p->budget->disabled_ns += s * p->methods->all[i].off_calls_per_s * DISABLED_CALL_NS;
+}
+
 void live_pruner_charge(struct live_pruner *p)
 {
     const struct live_charged charged = live_budget_charge(p->budget, live_tree_n_records(p->methods->tree));
     begin_round(p);
+    charge_disabled(p);
     if (charged.is_over || charged.is_mark)
         live_methods_refresh(p->methods, now_of(p)->ticks);
     if (charged.is_over)
@@ -218,7 +239,7 @@ void live_pruner_choose_removals(struct live_pruner *p, double batch_ns)
     p->remove.n = 0;
     for (size_t i = 0; i < p->methods->n; i++) {
         const struct live_method *method = &p->methods->all[i];
-        double method_ns = method->calls_per_s * DISABLED_CALL_NS;
+        double method_ns = method->off_calls_per_s * DISABLED_CALL_NS;
         if (method->state != LIVE_DISABLED || method_ns < worth / 10)
             continue;
         cost_ns += method_ns;

@@ -375,6 +375,7 @@ static int write_totals(const struct live_session *session, const struct recorde
         { INFO_LIVE_SPARED_MS, (double)live->chooser.skipped_ns / 1e6, live->chooser.skipped_ns == 0 },
         { INFO_LIVE_REWRITING_MS, session->rewriting_ms, false },
         { INFO_LIVE_PROBES_MS, live->budget.probes_ns / 1e6, false },
+        { INFO_LIVE_DISABLED_MS, live->budget.disabled_ns / 1e6, live->budget.disabled_ns <= 0 },
         { INFO_LIVE_OWN_CPU_MS, (double)cost.own_cpu_ns / 1e6, false },
     };
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)

@@ -18,12 +18,12 @@ struct cost_rows {
     const struct recompilation *recompilation;
     struct table *table;
     struct shares shares;
-    double wall_ns, cpu_ns; /* of the recording; of the program in it, 0: not known */
-    double probes_ns, agent_ns, recorder_ns;
-    double ip_sample_ns, ip_samples_ns; /* of one; of all, 0: there were none */
-    double allocations_ns;              /* of all samples, 0: there were none */
-    double compiling_ns;                /* again, as the budget has it, or NOT_KNOWN */
-    double changing_ns;                 /* of changed classes, in the JVM's thread, and to change them back */
+    double wall_ns, cpu_ns;                               /* of the recording; of the program in it, 0: not known */
+    double probes_ns, disabled_ns, agent_ns, recorder_ns; /* probes: with those that are disabled */
+    double ip_sample_ns, ip_samples_ns;                   /* of one; of all, 0: there were none */
+    double allocations_ns;                                /* of all samples, 0: there were none */
+    double compiling_ns;                                  /* again, as the budget has it, or NOT_KNOWN */
+    double changing_ns; /* of changed classes, in the JVM's thread, and to change them back */
 };
 
 struct cost {
@@ -201,6 +201,8 @@ static void find_cpu_times(struct cost_rows *c)
         c->cpu_ns = report_ns(source, tree->cpu_ticks);
     c->probes_ns = calltree_pair_ns(tree) > 0 || tree->n_calls == 0 ? report_ns(source, tree->probe_ticks)
                                                                     : (double)tree->n_records * RECORD_USUAL_NS;
+    c->disabled_ns = number(c, INFO_LIVE_DISABLED_MS) > 0 ? number(c, INFO_LIVE_DISABLED_MS) * 1e6 : 0;
+    c->probes_ns += c->disabled_ns;
     double code_ns = number(c, INFO_CODE_CPU_MS) > 0 ? number(c, INFO_CODE_CPU_MS) * 1e6 : 0;
     c->agent_ns = tree->cpu_is_wall ? NOT_KNOWN : report_ns(source, c->shares.part_cpu_ticks[VM_PART_MMPROF]) + code_ns;
     c->recorder_ns = number(c, INFO_RECORDER_CPU_NS);
@@ -216,11 +218,13 @@ static void find_cpu_times(struct cost_rows *c)
 static const char *probes_how(const struct cost_rows *c)
 {
     const struct calltree *tree = c->source->tree;
-    char each[32];
+    char each[32], ns[32];
     bool is_usual = calltree_pair_ns(tree) <= 0 && tree->n_calls > 0;
+    table_format_ns(c->disabled_ns, ns, sizeof ns);
     table_format_ns(is_usual ? RECORD_USUAL_NS : calltree_pair_ns(tree) / 2, each, sizeof each);
-    return arena_printf(c->source->arena, "estimated: %.0f records at %s%s", (double)tree->n_records, each,
-                        is_usual ? ", the usual cost: not measured here" : "");
+    return arena_printf(c->source->arena, "estimated: %.0f records at %s%s%s%s", (double)tree->n_records, each,
+                        is_usual ? ", the usual cost: not measured here" : "",
+                        c->disabled_ns > 0 ? "; and disabled probes, " : "", c->disabled_ns > 0 ? ns : "");
 }
 
 /* "measured; 89.4 ms of this for stack samples" */
@@ -309,9 +313,11 @@ static double estimate(const struct cost_rows *c)
     double own_ns = report_ns(c->source, c->shares.part_cpu_ticks[VM_PART_APPLICATION]);
     double pauses_ns = (double)c->source->tree->pauses.ns;
     double extra_ns = recompilation->why == NULL && recompilation->extra_ns > 0 ? recompilation->extra_ns : 0;
-    if (own_ns <= extra_ns || c->wall_ns <= pauses_ns)
+    if (own_ns <= extra_ns + c->disabled_ns || c->wall_ns <= pauses_ns)
         return NOT_KNOWN;
-    return (own_ns + c->probes_ns) / (own_ns - extra_ns) * c->wall_ns / (c->wall_ns - pauses_ns) - 1;
+    return (own_ns + c->probes_ns - c->disabled_ns) / (own_ns - c->disabled_ns - extra_ns) * c->wall_ns /
+               (c->wall_ns - pauses_ns) -
+           1;
 }
 
 static const char *recompilation_how(const struct cost_rows *c)

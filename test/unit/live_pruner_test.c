@@ -125,15 +125,29 @@ static void test_removal(void)
     begin(1);
     budget.n_batches = 1;
     now.pauses_ms = 50;
-    call(1, 100000, 100); /* ten million a second: 20 ms when off */
+    call(1, 100000, 100); /* ten million a second, a fifth of the time in probes: 12.5 million, 25 ms, when off */
     judge();
     CHECK("a method is off", methods.all[0].state == LIVE_DISABLED);
     wait(1);
+    live_pruner_charge(&pruner);
+    CHECK("calls through disabled probes are charged, as many as fit into the time without probes",
+          budget.disabled_ns > 24e6 && budget.disabled_ns < 26e6);
     live_pruner_choose_removals(&pruner, 50e6);
     CHECK_NUMBER("its probes stay until they have cost", pruner.remove.n, 0);
     wait(20);
     live_pruner_choose_removals(&pruner, 50e6);
     CHECK("what a batch takes, and its stop", pruner.remove.n == 1 && pruner.remove.all[0] == 1);
+    end();
+}
+
+static void test_nothing_but_probes(void)
+{
+    begin(1);
+    now.pair_ns = 100;
+    call(1, 100000, 100);
+    judge();
+    CHECK("a call that is nothing but its probes is 20 times as frequent without, at most",
+          methods.all[0].off_calls_per_s > 1.9e8 && methods.all[0].off_calls_per_s < 2.1e8);
     end();
 }
 
@@ -143,5 +157,6 @@ int main(void)
     test_frequent();
     test_trial();
     test_removal();
+    test_nothing_but_probes();
     return tap_done();
 }

@@ -91,6 +91,7 @@ static void test_decimals(void)
         { INFO_LIVE_SPARED_MS, "3" },
         { INFO_LIVE_REWRITING_MS, "2.7" },
         { INFO_LIVE_PROBES_MS, "2.7" },
+        { INFO_LIVE_DISABLED_MS, "2.7" },
         { INFO_LIVE_OWN_CPU_MS, "2.7" },
     };
     const size_t n = sizeof rows / sizeof rows[0];
