@@ -72,10 +72,23 @@ static bool is_own(const struct jfr *j, uint32_t context)
     return context != 0 && context < j->is_own_room && j->is_own[context];
 }
 
+/* A sample in a probe is its method's, with the bytecode that calls it.  Returns 0 where nobody calls it. */
+static uint32_t leave_probe(const struct jfr *j, uint32_t number, int32_t *index)
+{
+    while (is_own(j, number)) {
+        const struct trace_context *node = trace_context(j->reader, number);
+        *index = node->call_site;
+        number = node->parent;
+    }
+    return number;
+}
+
 static void hear_sample(void *context, const struct trace_sample *sample)
 {
     struct jfr *j = context;
-    if (is_own(j, sample->context) ||
+    int32_t index = sample->index;
+    uint32_t number = leave_probe(j, sample->context, &index);
+    if ((number == 0 && sample->context != 0) ||
         (sample->is_waiting && threads_part(j->outline, sample->thread) != VM_PART_APPLICATION))
         return;
     j->pools.has_sleeping = j->pools.has_sleeping || sample->is_waiting;
@@ -88,8 +101,7 @@ static void hear_sample(void *context, const struct trace_sample *sample)
     for (uint64_t i = 0; i < sample->n; i++) {
         size_t start = begin_event(j, JFR_EXECUTION_SAMPLE, ticks_since_start(j, sample->ticks));
         jfr_put_number(&j->events, jfr_thread(sample->thread));
-        jfr_put_number(&j->events,
-                       stack_of(j, sample->thread, sample->context, sample->index, sample->frame, sample->end));
+        jfr_put_number(&j->events, stack_of(j, sample->thread, number, index, sample->frame, sample->end));
         jfr_put_number(&j->events, sample->is_waiting ? JFR_SLEEPING : JFR_RUNNING);
         jfr_end(&j->events, start);
     }

@@ -32,16 +32,17 @@ static double us_of(const struct export_profile *profile, uint64_t ticks)
 
 /* ---- what is printed ---- */
 
-static bool is_own(const struct printing *p, uint32_t context)
+/* A sample in a probe is its method's.  Returns the context outside of the probe; 0: there is none. */
+static uint32_t leave_probe(const struct printing *p, uint32_t context)
 {
-    while (context != 0) {
-        const struct trace_context *node = trace_context(p->reader, context);
+    for (uint32_t i = context; i != 0;) {
+        const struct trace_context *node = trace_context(p->reader, i);
         const char *class_name = trace_sampled_method(p->reader, node->method)->names.class_name;
+        i = node->parent;
         if (strncmp(class_name, OWN_CLASSES, strlen(OWN_CLASSES)) == 0)
-            return true;
-        context = node->parent;
+            context = i;
     }
-    return false;
+    return context;
 }
 
 static int by_thread_and_time(const void *a, const void *b)
@@ -57,11 +58,14 @@ static void choose(struct printing *p)
 {
     const struct trace_samples *samples = p->profile->samples;
     p->order = arena_alloc(p->profile->arena, (samples->n_kept + 1) * sizeof *p->order);
+    struct trace_kept_sample *all = arena_alloc(p->profile->arena, (samples->n_kept + 1) * sizeof *all);
     for (size_t i = 0; i < samples->n_kept; i++) {
         const struct trace_kept_sample *sample = &samples->kept[i];
+        all[i] = *sample;
+        all[i].context = leave_probe(p, sample->context);
         if (sample->ticks != TRACE_UNKNOWN && sample->thread < trace_n_threads(p->reader) &&
-            trace_thread(p->reader, sample->thread) != NULL && !is_own(p, sample->context))
-            p->order[p->n++] = sample;
+            trace_thread(p->reader, sample->thread) != NULL && (all[i].context != 0 || sample->context == 0))
+            p->order[p->n++] = &all[i];
     }
     qsort(p->order, p->n, sizeof *p->order, by_thread_and_time);
 }

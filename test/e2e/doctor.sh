@@ -1,5 +1,6 @@
 #!/bin/bash
 # mmprof doctor: on this machine, and on JVMs that can and cannot be recorded; it leaves them alone.
+# beside: yes
 . "$(dirname "$0")/../lib.sh"
 
 # doctor ARGUMENT...: sets $status, $said (output) and $errors.

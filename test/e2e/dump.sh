@@ -1,5 +1,6 @@
 #!/bin/bash
 # mmprof dump: what it prints of a trace that is whole, cut, damaged, or none at all.
+# beside: yes
 . "$(dirname "$0")/../lib.sh"
 
 trace=$root/test/fuzz/corpus/trace/example

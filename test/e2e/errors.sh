@@ -1,6 +1,7 @@
 #!/bin/bash
 # What goes wrong gives one clear message with the next step, status 1, and leaves the JVM unharmed.
 # timeout: 300
+# beside: yes
 . "$(dirname "$0")/../lib.sh"
 
 # refused CLAIM REGEX COMMAND...: status 1, one message that matches, one next step, not long, but for listed JVMs.

@@ -1,6 +1,7 @@
 #!/bin/bash
 # mmprof export: each format is read by a strict reader of it, and says the same of a method as 'mmprof report' does.
 # timeout: 300
+# beside: yes
 . "$(dirname "$0")/../lib.sh"
 needs_command export
 command -v python3 > "$SCRATCH/which" || skip_all "python3 is not installed; 'make deps' installs it"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # make install puts everything where it belongs, and make uninstall removes it.
+# beside: yes
 . "$(dirname "$0")/../lib.sh"
 cd "$root" || exit 1
 

@@ -2,6 +2,7 @@
 # Lines of Kotlin's inline functions, by target.Inlined, whose truth is in its own SMAP: a file of 17 lines, of which
 # line 12 calls an inline function, lines 19 to 24.
 # timeout: 120
+# beside: yes
 . "$(dirname "$0")/../lib.sh"
 needs_command annotate
 head -n 17 "$root/test/java/target/InlinedCode.java" > "$SCRATCH/InlinedCode.kt"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # mmprof list: what it prints with and without a PMU, and of what does not work.
+# beside: yes
 . "$(dirname "$0")/../lib.sh"
 
 # list ARGUMENT...: sets $status, $said (output) and $errors.

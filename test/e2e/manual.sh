@@ -1,5 +1,6 @@
 #!/bin/bash
 # The manual: each command has a page and a row in mmprof.1; pages and --help name the same options.
+# beside: yes
 . "$(dirname "$0")/../lib.sh"
 
 commands() {

@@ -1,5 +1,6 @@
 #!/bin/bash
 # File names: unique in the whole tree, in lower case and underscores (Java's classes excepted).  In production code so
+# beside: yes
 # are the tags of structs, and functions say what they add or find: what grep finds is what was meant.
 . "$(dirname "$0")/../lib.sh"
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The rooms: who includes and calls whom, what each says of itself, and what the agent needs and shows.
+# beside: yes
 . "$(dirname "$0")/../lib.sh"
 
 # A room, and the rooms that it may include besides itself.  Data goes down the table.

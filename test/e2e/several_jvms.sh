@@ -1,6 +1,7 @@
 #!/bin/bash
 # One process reads several JVMs of different releases at once, in turns: each by its own layout.
 # timeout: 120
+# beside: yes
 . "$(dirname "$0")/../lib.sh"
 
 # begin JDK CLASS: a program with a compiled method "spin_CLASS".

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Stacks of Java that native code has called, by the foreign function API and by JNI, are whole.
 # timeout: 100
+# beside: yes
 . "$(dirname "$0")/../lib.sh"
 needs_command sample
 
