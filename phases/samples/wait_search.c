@@ -87,6 +87,6 @@ struct wait_site wait_search_end(const struct wait_search *search)
                                                                        : search->jdk;
     site.is_idle = search->is_idle || has_no_work(&site, search->own_is_outermost);
     site.in_pool = search->in_pool;
-    site.is_shallow = search->n_own <= SHALLOW && !search->in_main && !search->in_pool;
+    site.is_shallow = search->n_own <= SHALLOW && !search->in_main;
     return site;
 }

@@ -24,8 +24,8 @@ struct wait_site {
     struct method_name called; /* what that calls, or where there is none, what the thread is in */
     bool is_idle; /* it waits for work: a pool's thread for a task, a server's for a connection, one of the JDK's own */
     bool in_pool; /* in a pool's thread */
-    /* Does the thread's own first method, or what that calls, wait?  Such a thread waits for what comes, not for an
-     * answer; main is none. */
+    /* Does the first method of the program's own, or what that calls, wait?  Such a thread waits for what comes, not
+     * for an answer, if it is none that a pool gives one task after the other; main is none. */
     bool is_shallow;
 };
 

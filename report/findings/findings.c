@@ -6,39 +6,63 @@
 
 /* ---- all of them ---- */
 
-/* What costs most comes first; what costs the same, by its text, so that equal runs print equally. */
-static int by_cost(const void *a, const void *b)
+/* What saves most comes first; what saves the same, by its text, so that equal runs print equally. */
+static int by_saving(const void *a, const void *b)
 {
     const struct finding *x = a, *y = b;
-    if (x->cost_ns != y->cost_ns)
-        return x->cost_ns < y->cost_ns ? 1 : -1;
+    if (x->saving_ns != y->saving_ns)
+        return x->saving_ns < y->saving_ns ? 1 : -1;
     return strcmp(x->text, y->text);
 }
 
-/* What costs most stays first, whatever it is; the other conditions of the measurement go behind the faults. */
+/* What saves most stays first, whatever it is; the other conditions of the measurement go behind the faults. */
 static int conditions_last(const void *a, const void *b)
 {
     const struct finding *x = a, *y = b;
-    return x->is_condition != y->is_condition ? (x->is_condition ? 1 : -1) : by_cost(a, b);
+    return x->is_condition != y->is_condition ? (x->is_condition ? 1 : -1) : by_saving(a, b);
 }
 
 static void order(struct findings_making *making)
 {
     if (making->n_found < 2)
         return;
-    qsort(making->found, making->n_found, sizeof *making->found, by_cost);
+    qsort(making->found, making->n_found, sizeof *making->found, by_saving);
     qsort(making->found + 1, making->n_found - 1, sizeof *making->found, conditions_last);
 }
 
-/* Where too many want a few CPUs, a program has little of the time, and what is wrong with it is the same. */
+/* Two findings of a method: of them it is other that says what is wrong there. */
+static bool is_explained(const struct finding *f, const struct finding *other)
+{
+    static const char *const known[] = { "exceptions", "hash", "library", "loading" };
+    bool is_known = false, is_cpu = strcmp(f->rule, "cpu") == 0;
+    if (other == f || strcmp(other->rule, f->rule) == 0 || strcmp(other->subject, f->subject) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        is_known = is_known || strcmp(other->rule, known[i]) == 0;
+    return (is_cpu && other->cost_ns >= f->cost_ns / 2) || (is_known && strcmp(f->rule, "allocation") == 0);
+}
+
+static void mark_repeated(struct findings_making *making)
+{
+    for (size_t i = 0; i < making->n_found; i++)
+        for (size_t k = 0; k < making->n_found; k++)
+            making->found[i].is_repeated =
+                making->found[i].is_repeated || is_explained(&making->found[i], &making->found[k]);
+}
+
+/*
+ * Where too many want a few CPUs, a program has little of the time, and what is wrong with it is the same: the time in
+ * which it did not wait for a CPU.  Of more than one thread at a time, the part of it that they had.
+ */
 static double undelayed_ns(const struct findings_making *making)
 {
     const struct calltree *tree = making->source->tree;
-    double waited_ns = 0;
+    double waited_ns = 0, wanted_ns;
     for (uint32_t i = 0; i < tree->n_threads; i++)
         waited_ns += report_ns(making->source, tree->threads[i].wait_ticks);
-    return making->cpu_ns > 0 ? making->duration_ns * making->cpu_ns / (making->cpu_ns + waited_ns)
-                              : making->duration_ns;
+    wanted_ns = making->cpu_ns + waited_ns;
+    return wanted_ns > making->duration_ns ? making->duration_ns * making->cpu_ns / wanted_ns
+                                           : making->duration_ns - waited_ns;
 }
 
 static void begin(struct findings_making *making, const struct findings_input *input)
@@ -68,6 +92,7 @@ struct findings_making *findings_make(const struct findings_input *input)
     for (const struct finding_rule *rule = finding_rules; rule->name != NULL; rule++)
         rule->find(making, rule);
     order(making);
+    mark_repeated(making);
     return making;
 }
 
@@ -79,21 +104,31 @@ struct findings findings_find(const struct findings_input *input)
 
 /* ---- printing ---- */
 
+/* "(--view locks)"; n_more: findings that have no line. */
+static void print_finding(const struct finding *f, size_t n_more, FILE *out)
+{
+    const char *quote = f->view[strcspn(f->view, "$ *()&;<>")] == '\0' ? "" : "'"; /* for a shell */
+    fputs("* ", out);
+    text_print(out, f->text);
+    fprintf(out, " (--view %s", quote);
+    text_print(out, f->view);
+    fputs(quote, out);
+    if (n_more > 0)
+        fprintf(out, "; --view findings has %zu more", n_more);
+    fputs(")\n", out);
+}
+
 void findings_print(const struct findings *findings, size_t most, FILE *out)
 {
-    bool is_cut = most > 0 && findings->n > most;
-    size_t n = is_cut ? most - 1 : findings->n;
-    for (size_t i = 0; i < n; i++) {
-        const struct finding *f = &findings->all[i];
-        const char *quote = f->view[strcspn(f->view, "$ *()&;<>")] == '\0' ? "" : "'"; /* for a shell */
-        fputs("* ", out);
-        text_print(out, f->text);
-        fprintf(out, " (--view %s", quote);
-        text_print(out, f->view);
-        fprintf(out, "%s)\n", quote);
+    size_t n = 0, last = 0;
+    for (size_t i = 0; i < findings->n; i++) {
+        bool has_line = most == 0 || (n < most && !findings->all[i].is_repeated);
+        n += has_line;
+        last = has_line ? i : last;
     }
-    if (is_cut)
-        fprintf(out, "* and %zu that cost less (--view findings)\n", findings->n - n);
+    for (size_t i = 0; i < findings->n && i <= last; i++)
+        if (most == 0 || !findings->all[i].is_repeated)
+            print_finding(&findings->all[i], i == last && n == most ? findings->n - n : 0, out);
     if (findings->n > 0)
         fputc('\n', out);
 }

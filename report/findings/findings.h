@@ -26,20 +26,22 @@ struct finding {
     const char *text;    /* one line of plain English, which begins with the subject */
     const char *view;    /* for 'mmprof report --view' */
     double cost_ns;      /* of CPU time, or of waiting of all threads together */
+    double saving_ns;    /* of that, if it is mended: as the rule expects */
     double share;        /* what the threshold is of */
     const char *size;    /* the share in words: "0.5 threads on average" */
     bool is_condition;   /* no fault of the program, but what the measurement was made in */
+    bool is_repeated;    /* it tells where time goes or objects are made, which the line of a fault there tells, too */
     double low, high;    /* the interval of 95 % around the share; the share itself where it was measured */
 };
 
 struct findings {
-    const struct finding *all; /* those that cost most first; the arena's */
+    const struct finding *all; /* those first whose mend saves most; the arena's */
     size_t n;
 };
 
 struct findings findings_find(const struct findings_input *input);
 
-/* The first of them, that many lines at most (0: all), as they stand above the report. */
+/* The first of them that repeat nothing, that many lines at most (0: all), as they stand above the report. */
 void findings_print(const struct findings *findings, size_t most, FILE *out);
 
 /*

@@ -8,11 +8,8 @@ static const char *size_of(const struct findings_making *making, const struct fi
     double error = (f->high - f->low) / 2;
     if (rule->of != NULL && f->share < 2)
         return arena_printf(arena, "%s of %s", findings_share(making, f->share, error), rule->of);
-    if (rule->of != NULL)
-        return arena_printf(arena, "%.1f times %s", f->share, rule->of);
-    if (error < 0.05)
-        return arena_printf(arena, "%.1f threads on average", f->share);
-    return arena_printf(arena, "%.1f \u00b1%.1f threads on average", f->share, error);
+    return rule->of != NULL ? arena_printf(arena, "%.1f times %s", f->share, rule->of)
+                            : findings_threads(making, f->share, error);
 }
 
 bool findings_add(struct findings_making *making, const struct finding_rule *rule, const struct finding *f)
@@ -29,6 +26,7 @@ bool findings_add(struct findings_making *making, const struct finding_rule *rul
     }
     making->found[making->n_found] = *f;
     making->found[making->n_found].is_condition = rule->is_condition;
+    making->found[making->n_found].saving_ns = rule->saves * f->cost_ns;
     making->found[making->n_found].size = f->size != NULL ? f->size : size_of(making, rule, f);
     making->found[making->n_found++].rule = rule->name;
     return true;
@@ -85,6 +83,13 @@ const char *findings_share(const struct findings_making *making, double share, d
     if (!(error > 0))
         return arena_printf(arena, "%.0f %%", share * 100);
     return arena_printf(arena, "%.*f \u00b1%.*f %%", n_decimals, share * 100, n_decimals, error * 100);
+}
+
+const char *findings_threads(const struct findings_making *making, double n, double error)
+{
+    struct arena *arena = making->source->arena;
+    return error < 0.05 ? arena_printf(arena, "%.1f threads on average", n)
+                        : arena_printf(arena, "%.1f \u00b1%.1f threads on average", n, error);
 }
 
 const char *findings_time(const struct findings_making *making, double ns)

@@ -3,7 +3,8 @@
 
 #include "report/view/allocations.h"
 
-#define METHODS_MOST 2u /* that have a line */
+#define METHODS_MOST 2u   /* that have a line */
+#define COST_LEAST   0.01 /* of the CPU time: less is no trouble, whatever part of all bytes it is */
 
 /* "; all collections stopped the program 12 times for 1.20 s", or "". */
 static const char *stops_of(const struct findings_making *making, const struct allocations *found)
@@ -39,8 +40,22 @@ static const char *kind_of(const struct findings_making *making, const struct al
     return arena_printf(making->source->arena, " in %s", allocator);
 }
 
+/* To make the objects takes no longer than their method runs, where that is known. */
+static double making_ns(const struct findings_making *making, const struct findings_sums *sums,
+                        const struct allocation_row *row)
+{
+    double ns = row->bytes * FINDINGS_BYTE_NS;
+    for (uint32_t i = 0; sums->ticks != NULL && i < making->source->tree->n_methods; i++) {
+        struct method_name name = report_name(making->source, i);
+        if (sums->ticks[i] > 0 && method_name_equals(&name, &row->method))
+            return fmin(ns, report_ns(making->source, sums->ticks[i]));
+    }
+    return ns;
+}
+
 static void add_allocating(struct findings_making *making, const struct finding_rule *rule,
-                           const struct allocations *found, const struct allocation_row *row)
+                           const struct allocations *found, const struct findings_sums *sums,
+                           const struct allocation_row *row)
 {
     struct arena *arena = making->source->arena;
     char rate[32];
@@ -52,12 +67,13 @@ static void add_allocating(struct findings_making *making, const struct finding_
                                .text = arena_printf(arena, "%s allocates %s of all bytes (%s/s), mostly %s%s%s", label,
                                                     share, rate, of, kind_of(making, row), stops),
                                .view = "allocations",
-                               .cost_ns = row->bytes * FINDINGS_BYTE_NS +
+                               .cost_ns = making_ns(making, sums, row) +
                                           row->share * findings_collecting_ns(making, found->pauses_ns),
                                .share = row->share,
                                .low = row->share - row->share_error,
                                .high = row->share + row->share_error };
-    findings_add(making, rule, &f);
+    if (f.cost_ns >= COST_LEAST * making->cpu_ns)
+        findings_add(making, rule, &f);
 }
 
 const struct allocations *findings_allocations(const struct findings_making *making)
@@ -73,8 +89,11 @@ const struct allocations *findings_allocations(const struct findings_making *mak
 void findings_of_allocation(struct findings_making *making, const struct finding_rule *rule)
 {
     const struct allocations *found = findings_allocations(making);
+    struct findings_sums sums = { 0 };
+    if (found->rows.n > 0 && making->has_cpu_time)
+        findings_sum(making, findings_own_code, NULL, &sums);
     for (size_t i = 0; i < found->rows.n && i < METHODS_MOST; i++)
         if (found->rows.all[i].method.method != NULL &&
             !findings_tells_objects(making, &found->rows.all[i].method, found->rows.all[i].class_name))
-            add_allocating(making, rule, found, &found->rows.all[i]);
+            add_allocating(making, rule, found, &sums, &found->rows.all[i]);
 }

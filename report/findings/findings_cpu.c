@@ -18,16 +18,6 @@
 
 #define METHODS_MOST 3u /* that have a line; --view phases has the others */
 
-/* Its own code, and what it calls of libraries; what runs in libraries alone is a method of theirs. */
-static uint32_t *own_code(const struct findings_making *making, const struct calltree *tree, const void *unused)
-{
-    uint32_t *owner = findings_owners(making, tree);
-    (void)unused;
-    for (uint32_t i = 1; i < tree->n_nodes; i++)
-        owner[i] = owner[i] != CALLTREE_NONE ? owner[i] : tree->nodes[i].method;
-    return owner;
-}
-
 /* ---- the sentence ---- */
 
 /* " in calls of JsonServlet.doGet": the innermost phase above it, or else the next method of the program's own. */
@@ -117,7 +107,7 @@ void findings_of_cpu(struct findings_making *making, const struct finding_rule *
     struct findings_sums sums;
     if (!making->has_cpu_time)
         return;
-    findings_sum(making, own_code, NULL, &sums);
+    findings_sum(making, findings_own_code, NULL, &sums);
     for (uint32_t taken = 0; taken < METHODS_MOST; taken++) {
         uint32_t most = findings_most(making, &sums);
         if (sums.ticks[most] == 0)
@@ -152,6 +142,19 @@ static double longest_pause(const struct report_source *source)
     return longest_ns;
 }
 
+/* Of the pauses, what the collector had a CPU for. */
+static double undelayed_part(const struct findings_making *making)
+{
+    const struct calltree *tree = making->source->tree;
+    double ran = 0, waited = 0;
+    for (uint32_t i = 0; i < tree->n_threads; i++)
+        if (tree->threads[i].part == VM_PART_GC) {
+            ran += (double)tree->threads[i].cpu_ticks;
+            waited += (double)tree->threads[i].wait_ticks;
+        }
+    return ran > 0 ? ran / (ran + waited) : 1;
+}
+
 #define COLLECTIONS_LEAST 3   /* fewer are no rule of the program */
 #define RECOMPILATION     0.5 /* of what the compilers took, for changed classes: then it is the reason */
 
@@ -162,7 +165,7 @@ void findings_of_collector(struct findings_making *making, const struct finding_
     double pauses_ns, n_pauses = findings_pauses(making, "", &pauses_ns), longest_ns = longest_pause(source);
     double cpu_ns = report_ns(source, making->shares.part_ticks[VM_PART_GC]);
     double cpu_share = making->cpu_ns > 0 ? cpu_ns / making->cpu_ns : 0;
-    double wall_share = making->duration_ns > 0 ? pauses_ns / making->duration_ns : 0;
+    double wall_share = making->duration_ns > 0 ? undelayed_part(making) * pauses_ns / making->duration_ns : 0;
     if (!making->has_cpu_time || n_pauses < COLLECTIONS_LEAST)
         return;
     const char *cpu = findings_time(making, cpu_ns), *stops = findings_time(making, pauses_ns);
@@ -177,7 +180,7 @@ void findings_of_collector(struct findings_making *making, const struct finding_
                              "for %s%s%s",
                              used, n_pauses, stops, longest[0] == '\0' ? "" : ", longest ", longest),
         .view = trace_n_collections(source->reader) > 0 ? "collections" : "pauses",
-        .cost_ns = fmax(cpu_ns, pauses_ns),
+        .cost_ns = fmax(cpu_ns, wall_share * making->duration_ns),
         .size = arena_printf(arena, "%.0f %% of the %s", share * 100, cpu_share < wall_share ? "time" : "CPU time"),
         .share = share,
         .low = share,

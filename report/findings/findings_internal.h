@@ -14,6 +14,7 @@ struct finding_rule {
     double threshold; /* of the finding's share: 0.1 is 10 % */
     double ratio;     /* how many times the rest's; 0: nothing is compared with the rest */
     double least;     /* that it costs, of undelayed_ns: less is no trouble, whatever part of a little it is */
+    double saves;     /* that part of its cost, if it is mended: 0..1 */
     void (*find)(struct findings_making *making, const struct finding_rule *rule);
     bool is_condition; /* of the measurement or the machine: it comes last, unless it costs most */
     const char *of;    /* what shares are of; NULL: of a thread's time, so they are threads on average */
@@ -49,6 +50,9 @@ struct findings_making {
     struct findings_told *told; /* the arena's */
     size_t n_told, told_room;
 };
+
+/* Its own code, and what it calls of libraries; what runs in libraries alone is a method of theirs. */
+uint32_t *findings_own_code(const struct findings_making *making, const struct calltree *tree, const void *unused);
 
 /* CPU time by method; all the arena's. */
 struct findings_sums {
@@ -87,6 +91,9 @@ const char *findings_label(const struct findings_making *making, uint32_t method
 
 /* "34 ±2 %", or "34 %" where the error is 0; in the arena. */
 const char *findings_share(const struct findings_making *making, double share, double error);
+
+/* "0.5 threads on average", or "1.9 ±0.7 threads on average"; in the arena. */
+const char *findings_threads(const struct findings_making *making, double n, double error);
 
 /* "12.3 s" in the arena. */
 const char *findings_time(const struct findings_making *making, double ns);

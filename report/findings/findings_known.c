@@ -95,8 +95,13 @@ static const char *of_keys(const struct findings_making *making, const struct fi
 static const struct known known[] = {
     { "exceptions", "java/lang/Throwable.*", of_exceptions, "return a value, or throw without a stack trace", NULL },
     { "exceptions", "java/lang/StackTraceElement*", NULL, "stack traces are read; ask for less of them", NULL },
-    { "hash", "java/util/HashMap$TreeNode.*", of_keys, HASHED, NULL },
-    { "hash", "java/util/concurrent/ConcurrentHashMap$Tree*", of_keys, HASHED, NULL },
+    /* not its getTreeNode, which only calls find: compilers' tables name it for code nearby */
+    { "hash", "java/util/HashMap$TreeNode.find", of_keys, HASHED, NULL },
+    { "hash", "java/util/HashMap$TreeNode.putTreeVal", of_keys, HASHED, NULL },
+    { "hash", "java/util/HashMap$TreeNode.treeify", of_keys, HASHED, NULL },
+    { "hash", "java/util/HashMap$TreeNode.removeTreeNode", of_keys, HASHED, NULL },
+    { "hash", "java/util/concurrent/ConcurrentHashMap$TreeNode.findTreeNode", of_keys, HASHED, NULL },
+    { "hash", "java/util/concurrent/ConcurrentHashMap$TreeBin.*", of_keys, HASHED, NULL },
     { "library", "java/util/regex/Pattern.compile", NULL, COMPILED, NULL },
     { "library", "java/util/regex/Pattern.matches", NULL, COMPILED, NULL },
     { "library", "java/util/regex/*", NULL, "the pattern is tried again and again (backtracking), or the text is long",

@@ -11,8 +11,9 @@
 #include "report/view/live_objects.h"
 
 #define METHODS_MOST      2u
-#define SAMPLES_LEAST     3u
+#define SAMPLES_LEAST     2u
 #define COLLECTIONS_LEAST 6u
+#define GROWTH_LEAST      2e6 /* bytes: a program that goes on to load classes and to fill small caches has a few less */
 #define INTERVAL_95       1.96
 #define UNIFORM_DEVIATION 0.28868   /* of moments that are anywhere between 0 and 1 */
 #define WHEN_LOW          (1.0 / 3) /* their mean moment is between these, or its interval reaches there */
@@ -73,7 +74,8 @@ void findings_of_leaks(struct findings_making *making, const struct finding_rule
     struct err ignored; /* why nothing is known: no error of a report */
     if (making->pass == NULL || making->pass->n_heap_events == 0 ||
         live_objects_find(making->pass, LIVE_OBJECTS_BY_METHOD, found, &ignored) < 0 ||
-        found->growth.n_collections < COLLECTIONS_LEAST || !found->growth.is_steady || !(found->heap_bytes > 0))
+        found->growth.n_collections < COLLECTIONS_LEAST || !found->growth.is_steady ||
+        !(found->growth.bytes >= GROWTH_LEAST) || !(found->heap_bytes > 0))
         return;
     uint32_t n = 0;
     for (size_t i = 0; i < found->rows.n && n < METHODS_MOST; i++) {

@@ -111,6 +111,15 @@ void findings_sum(const struct findings_making *making, findings_counted_fn *cou
     sample_profile_free(&profile);
 }
 
+uint32_t *findings_own_code(const struct findings_making *making, const struct calltree *tree, const void *unused)
+{
+    uint32_t *owner = findings_owners(making, tree);
+    (void)unused;
+    for (uint32_t i = 1; i < tree->n_nodes; i++)
+        owner[i] = owner[i] != CALLTREE_NONE ? owner[i] : tree->nodes[i].method;
+    return owner;
+}
+
 uint32_t findings_most(const struct findings_making *making, const struct findings_sums *sums)
 {
     uint32_t most = 0;

@@ -59,9 +59,10 @@ static void add_waiting(struct findings_making *making, const struct finding_rul
     const char *words = words_of(making, sum->row), *time = findings_time(making, sum->ns);
     const char *all = findings_time(making, making->duration_ns);
     double share = sum->ns / making->duration_ns, error = sum->error_ns / making->duration_ns;
+    const char *threads = findings_threads(making, share, error);
     const struct finding f = { .subject = where,
-                               .text = arena_printf(arena, "%s waits for %s: %s in %s, %.1f threads on average", where,
-                                                    words, time, all, sum->ns / making->duration_ns),
+                               .text = arena_printf(arena, "%s waits for %s: %s in %s, %s", where, words, time, all,
+                                                    threads),
                                .view = view,
                                .cost_ns = sum->ns,
                                .share = share,
@@ -180,14 +181,18 @@ void findings_of_sleeps(struct findings_making *making, const struct finding_rul
     look_at_waits(making, rule, is_sleep, words_of_sleep, "waits");
 }
 
-/* A queue or semaphore that has nothing left; not that of a thread which does nothing but take work. */
+/*
+ * A queue or semaphore that has nothing left; not that of a thread which does nothing but take work, nor one that is
+ * full.
+ */
 static bool is_pool(const struct wait_row *row)
 {
     static const char *const names[] = { "Queue", "Deque", "Semaphore", "Exchanger" };
     bool is_named = false;
     for (size_t i = 0; row->called.class_name != NULL && i < sizeof names / sizeof *names; i++)
         is_named = is_named || strstr(row->called.class_name, names[i]) != NULL;
-    return row->cause == TRACE_CAUSE_PARK && is_named && row->mean_waiting < ALWAYS * row->n_threads;
+    return row->cause == TRACE_CAUSE_PARK && is_named && !row->is_shallow && strcmp(row->called.method, "put") != 0 &&
+           strcmp(row->called.method, "offer") != 0 && row->mean_waiting < ALWAYS * row->n_threads;
 }
 
 static const char *words_of_pool(const struct findings_making *making, const struct wait_row *row)

@@ -375,6 +375,7 @@ void waits_end(struct waits_reading *reading, const struct report_source *source
         rows[i].is_starved =
             wait_pools_is_result(&site) && wait_pools_is_starved(&reading->pools, reading->rows[i].pool);
         rows[i].is_task = wait_pools_has_idle(&reading->pools, reading->rows[i].pool);
+        rows[i].is_shallow = rows[i].is_shallow && !rows[i].is_task;
         rows[i].share = share.share;
         rows[i].error = rows[i].cause == TRACE_CAUSE_READY ? NAN : share.error; /* that is no estimate */
         rows[i].mean_waiting = all_ns > 0 ? (double)share.weight / all_ns : NAN;

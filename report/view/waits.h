@@ -33,7 +33,7 @@ struct wait_row {
     double mean_waiting;       /* threads at a time: ns by the time of the recording */
     uint32_t max_waiting;      /* at one visit; each thread with a wait of its own */
     bool is_task;              /* in a task of a pool, whose threads wait for others, too */
-    bool is_shallow;           /* each time: wait_search.h */
+    bool is_shallow;           /* each time, and in no such task: wait_search.h */
     bool is_starved;           /* for results of tasks, as all threads of its pool do: wait_pools.c */
     /* of monitors and locks */
     struct method_name holder; /* where the owner was for most of ns; its class is NULL: not known */

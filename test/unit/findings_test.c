@@ -90,16 +90,26 @@ static void test_thresholds(void)
           "(--view callers=Shop.price)\n"
           "\n" },
         { "not one of exactly that", { .price_ms = 1000, .digest_ms = 900 }, "" },
-        { "nor in a program that hardly runs", { .price_ms = 90, .digest_ms = 10, .run_ms = 200 }, "" },
-        { "a collector that uses more than 5 % of the CPU time",
-          { .gc_ms = 530, .collections = "40 90000000 young" },
-          "* garbage collector: uses 5 % of the CPU time, 530 ms, and stopped the program 40 times for 90.0 ms "
+        { "in a program that hardly runs, one that uses more than 2 % of a CPU",
+          { .price_ms = 210, .digest_ms = 10, .run_ms = 600 },
+          "* Shop.price itself uses 35 % of the CPU time, 210 ms (--view callers=Shop.price)\n\n" },
+        { "not one that uses less", { .price_ms = 190, .digest_ms = 10, .run_ms = 600 }, "" },
+        { "nor where it also waits for a CPU, for a part of the time",
+          { .price_ms = 150, .run_ms = 900, .preempted_ms = 2000 },
+          "* application threads ran for 900 ms and waited 2.00 s for a CPU: too few CPUs (--view timeline)\n\n" },
+        { "but where it always wants one, and has little",
+          { .price_ms = 150, .run_ms = 900, .preempted_ms = 9000 },
+          "* application threads ran for 900 ms and waited 9.00 s for a CPU: too few CPUs (--view timeline)\n"
+          "* Shop.price itself uses 17 % of the CPU time, 150 ms (--view callers=Shop.price)\n\n" },
+        { "a collector that uses more than 10 % of the CPU time",
+          { .gc_ms = 1120, .collections = "40 90000000 young" },
+          "* garbage collector: uses 10 % of the CPU time, 1.12 s, and stopped the program 40 times for 90.0 ms "
           "(--view pauses)\n\n" },
-        { "not one that uses less", { .gc_ms = 520, .collections = "40 90000000 young" }, "" },
-        { "one that stops the program for more than 5 % of the time",
-          { .collections = "4 510000000 full" },
-          "* garbage collector: stopped the program 4 times for 510 ms (--view pauses)\n\n" },
-        { "not for less", { .collections = "4 490000000 full" }, "" },
+        { "not one that uses less", { .gc_ms = 1100, .collections = "40 90000000 young" }, "" },
+        { "one that stops the program for more than 10 % of the time",
+          { .collections = "4 1010000000 full" },
+          "* garbage collector: stopped the program 4 times for 1.01 s (--view pauses)\n\n" },
+        { "not for less", { .collections = "4 990000000 full" }, "" },
         { "not two collections, which say little", { .collections = "2 5000000000 full" }, "" },
         { "JIT compilers that use more than 25 % of the CPU time",
           { .c1_ms = 400, .c2_ms = 3000 },
@@ -144,9 +154,9 @@ static void test_thresholds(void)
         { "not less", { .preempted_ms = 1600 }, "" },
         { "on a busy machine with a quota that explains less than half of that",
           { .preempted_ms = 4000, .throttled_ns = "1000000000" },
+          "* the container's CPU quota (0.20 CPUs) stopped the program 104 times for 1.00 s (--view timeline)\n"
           "* application threads ran for 6.00 s and waited 4.00 s for a CPU: too few CPUs; the container's CPU quota "
           "explains the smaller part (--view timeline)\n"
-          "* the container's CPU quota (0.20 CPUs) stopped the program 104 times for 1.00 s (--view timeline)\n"
           "\n" },
         { "where a container's CPU quota stopped the threads, that is the reason",
           { .preempted_ms = 8000, .throttled_ns = "7100000000" },
@@ -158,14 +168,14 @@ static void test_thresholds(void)
           "timeline)\n"
           "\n" },
         { "not less", { .stolen_ns = "490000000" }, "" },
-        { "a condition of the measurement comes last, if it is not what costs most",
-          { .price_ms = 6000, .gc_ms = 1300, .c2_ms = 5000, .collections = "40 90000000 young" },
-          "* Shop.price itself uses 37 % of the CPU time, 6.00 s (--view callers=Shop.price)\n"
-          "* garbage collector: uses 8 % of the CPU time, 1.30 s, and stopped the program 40 times for 90.0 ms "
+        { "a condition of the measurement comes last, if its end does not save most",
+          { .price_ms = 6000, .gc_ms = 2500, .c2_ms = 5000, .collections = "40 90000000 young" },
+          "* Shop.price itself uses 34 % of the CPU time, 6.00 s (--view callers=Shop.price)\n"
+          "* garbage collector: uses 14 % of the CPU time, 2.50 s, and stopped the program 40 times for 90.0 ms "
           "(--view pauses)\n"
-          "* JIT compilers use 31 % of the CPU time, 5.00 s: the program is still warming up, or instrumented code is "
+          "* JIT compilers use 29 % of the CPU time, 5.00 s: the program is still warming up, or instrumented code is "
           "being recompiled (--view timeline)\n\n" },
-        { "what costs most comes first",
+        { "what saves most comes first",
           { .price_ms = 3000, .c2_ms = 5000 },
           "* JIT compilers use 33 % of the CPU time, 5.00 s: the program is still warming up, or instrumented code is "
           "being recompiled (--view timeline)\n"
@@ -322,8 +332,8 @@ static void test_misses(void)
     CHECK_TEXT("one that does so less often is not", lines_of_misses(590), "not found");
 }
 
-/* 1,000 objects of a MB in 10 s, so many of them by price; the others by no method. */
-static const char *lines_of_allocations(uint64_t n_of_price)
+/* 1,000 objects of so many bytes in 10 s, so many of them by price; the others by no method. */
+static const char *lines_of_allocations(uint64_t n_of_price, uint64_t bytes)
 {
     static const struct trace_sampled_method price = { .names.class_name = "com/acme/Shop",
                                                        .names.method = "price",
@@ -338,8 +348,8 @@ static const char *lines_of_allocations(uint64_t n_of_price)
     maker_stack(&m, 0, -1, 0, &price, 0, 0);
     maker_stack(&m, 1, 3, 1, &build, 0, 0);
     for (uint64_t i = 0; i < 1000; i++) {
-        const struct trace_allocation allocation = { i * 10,  0,   i < n_of_price ? 2 : 0, 7, 0, i == 0 ? "[B" : NULL,
-                                                     1000000, 1000 };
+        const struct trace_allocation allocation = { i * 10, 0,   i < n_of_price ? 2 : 0, 7, 0, i == 0 ? "[B" : NULL,
+                                                     bytes,  1000 };
         maker_must(&m, trace_write_allocation(m.writer, &allocation, &m.err));
     }
     maker_close(&m, 10000);
@@ -354,20 +364,23 @@ static const char *lines_of_allocations(uint64_t n_of_price)
 static void test_allocations(void)
 {
     CHECK_TEXT("a method whose objects are more than 25 % of all bytes, with the whole interval",
-               lines_of_allocations(300),
+               lines_of_allocations(300, 1000000),
                "* Shop.price allocates 30 \u00b13 % of all bytes (30.0 MB/s), mostly byte[] in StringBuilder.append "
                "(--view allocations)\n"
                "\n");
-    CHECK_TEXT("not one that may be less", lines_of_allocations(270), "");
+    CHECK_TEXT("not one that may be less", lines_of_allocations(270, 1000000), "");
+    CHECK("one that makes more than 10 MB/s", strstr(lines_of_allocations(300, 340000), "(10.2 MB/s)") != NULL);
+    CHECK_TEXT("not one that makes less", lines_of_allocations(300, 330000), "");
     arena_free(&copies);
     arena_free(&arena);
 }
 
 /*
  * 1,000 objects of a MB in 10 s, one of so many by price; of these one lives that lives() says so, by its moment in ms.
- * Collections each second leave the heap with this many bytes more, up to one of them.
+ * Collections each second leave the heap with this many bytes more, up to one of them; the first one with so many.
  */
-static const char *lines_of_objects(uint64_t one_in, bool (*lives)(uint64_t ms), uint64_t rise_bytes, uint64_t up_to)
+static const char *lines_of_heap(uint64_t one_in, bool (*lives)(uint64_t ms), uint64_t rise_bytes, uint64_t up_to,
+                                 uint64_t first_bytes)
 {
     static const struct trace_sampled_method price = { .names.class_name = "com/acme/Shop",
                                                        .names.method = "price",
@@ -386,7 +399,7 @@ static const char *lines_of_objects(uint64_t one_in, bool (*lives)(uint64_t ms),
         const struct trace_collection collection = { i * 1000 + 999, 1000, 0, "young collections", "" };
         const struct miss_entry heap = { .kind = MISS_USED,
                                          .ticks = collection.start_ticks,
-                                         .used[MISS_OLD] = 100000000 + (i < up_to ? i : up_to) * rise_bytes };
+                                         .used[MISS_OLD] = first_bytes + (i < up_to ? i : up_to) * rise_bytes };
         maker_must(&m, trace_write_collection(m.writer, &collection, &m.err));
         maker_must(&m, trace_write_miss(m.writer, &heap, &m.err));
     }
@@ -403,6 +416,11 @@ static const char *lines_of_objects(uint64_t one_in, bool (*lives)(uint64_t ms),
     view_pass_close(&pass);
     arena_free(&copies);
     return arena_text(&copies, lines, strlen(lines));
+}
+
+static const char *lines_of_objects(uint64_t one_in, bool (*lives)(uint64_t ms), uint64_t rise_bytes, uint64_t up_to)
+{
+    return lines_of_heap(one_in, lives, rise_bytes, up_to, 100000000);
 }
 
 static bool always(uint64_t ms)
@@ -435,7 +453,10 @@ static void test_leaks(void)
                "\n");
     CHECK_TEXT("not in one that does not", lines_of_objects(10, always, 0, 10), "");
     CHECK("of few samples, too", strstr(lines_of_objects(200, always, 10000000, 10), "5 of 5 sampled objects") != NULL);
-    CHECK_TEXT("not of two", lines_of_objects(500, always, 10000000, 10), "");
+    CHECK("of two, too", strstr(lines_of_objects(500, always, 10000000, 10), "2 of 2 sampled objects") != NULL);
+    CHECK_TEXT("not of one", lines_of_objects(1000, always, 10000000, 10), "");
+    CHECK("in a heap that grows by more than 2 MB", lines_of_heap(10, always, 2100000 / 7, 10, 5000000)[0] != '\0');
+    CHECK_TEXT("not by less", lines_of_heap(10, always, 1900000 / 7, 10, 5000000), "");
     CHECK_TEXT("not in a heap that grows no more", lines_of_objects(10, always, 10000000, 4), "");
     CHECK_TEXT("not where they were made at first", lines_of_objects(10, early, 10000000, 10), "");
     CHECK_TEXT("nor where the latest live only", lines_of_objects(10, lately, 10000000, 10), "");
@@ -443,6 +464,26 @@ static void test_leaks(void)
                lines_of_objects(10, at_both_ends, 10000000, 10), "");
     arena_free(&copies);
     arena_free(&arena);
+}
+
+/* With a cpu line that repeats what another one says. */
+static void test_screen(void)
+{
+    struct finding all[10];
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    for (size_t i = 0; i < 10; i++)
+        all[i] = (struct finding){ .text = i % 2 ? "odd" : "even", .view = "waits", .is_repeated = i == 1 };
+    findings_print(&(struct findings){ all, 10 }, 8, out);
+    findings_print(&(struct findings){ all, 3 }, 8, out);
+    fclose(out);
+    CHECK_TEXT("at most eight lines, of which none repeats another; the last one says how many have none", text,
+               "* even (--view waits)\n* even (--view waits)\n* odd (--view waits)\n* even (--view waits)\n"
+               "* odd (--view waits)\n* even (--view waits)\n* odd (--view waits)\n"
+               "* even (--view waits; --view findings has 2 more)\n\n"
+               "* even (--view waits)\n* even (--view waits)\n\n");
+    free(text);
 }
 
 static void test_table(void)
@@ -510,6 +551,7 @@ int main(void)
     test_misses();
     test_allocations();
     test_leaks();
+    test_screen();
     test_table();
     test_sizes();
     test_list();

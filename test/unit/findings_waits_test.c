@@ -15,7 +15,11 @@ enum {
     IN_NAME,
     IN_WORKER,
     IN_ORDER,
-    IN_RETRY
+    IN_RETRY,
+    IN_ITEM,
+    IN_ITEM_PARK,
+    IN_PUT,
+    IN_LINE
 };
 
 /* quote computes, which sleeps; reads from a driver's socket; takes from a queue.  A pool's thread waits for tasks, and
@@ -38,7 +42,11 @@ static void write_wait_contexts(struct maker *m)
                   { IN_QUOTE, "java/net/InetAddress", "getByName" },
                   { 0, "java/util/concurrent/ThreadPoolExecutor", "runWorker" },
                   { IN_WORKER, "com/acme/Shop", "order" },
-                  { IN_ORDER, "java/lang/Thread", "sleep" } };
+                  { IN_ORDER, "java/lang/Thread", "sleep" },
+                  { IN_ORDER, "java/util/concurrent/ArrayBlockingQueue", "take" },
+                  { IN_ITEM, "jdk/internal/misc/Unsafe", "park" },
+                  { IN_ORDER, "java/util/concurrent/ArrayBlockingQueue", "put" },
+                  { IN_ORDER, "java/io/DataInputStream", "readInt" } };
     static struct trace_sampled_method methods[sizeof nodes / sizeof *nodes];
     for (uint32_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
         methods[i] = (struct trace_sampled_method){ .names.class_name = nodes[i].class_name,
@@ -120,13 +128,20 @@ static void test_waits(void)
           "(--view waits)\n\n",
           false },
         { "not for a tenth of the time", 10, TRACE_CAUSE_UNKNOWN, IN_NAME, 0, "", "", false },
-        { "a pool with nothing left", 2, TRACE_CAUSE_PARK, IN_PARK, 0, "",
-          "* Shop.quote waits for an empty queue or pool (ArrayBlockingQueue.take): 5.00 s in 10.0 s, 0.5 threads on "
+        { "nor where a pool's thread serves one connection", 1, TRACE_CAUSE_SOCKET, IN_LINE, 0, "", "", false },
+        { "but in a task of a pool", 2, TRACE_CAUSE_SOCKET, IN_LINE, 0, "",
+          "* Shop.order waits for a socket (DataInputStream.readInt): 5.00 s in 10.0 s, 0.5 threads on average (--view "
+          "waits)\n\n",
+          true },
+        { "a pool with nothing left", 2, TRACE_CAUSE_PARK, IN_ITEM_PARK, 0, "",
+          "* Shop.order waits for an empty queue or pool (ArrayBlockingQueue.take): 5.00 s in 10.0 s, 0.5 threads on "
           "average (--view waits)\n"
           "\n",
-          false },
-        { "not for a tenth of the time", 10, TRACE_CAUSE_PARK, IN_PARK, 0, "", "", false },
-        { "nor where that is all that the thread does", 1, TRACE_CAUSE_PARK, IN_PARK, 0, "", "", false },
+          true },
+        { "not for a tenth of the time", 10, TRACE_CAUSE_PARK, IN_ITEM_PARK, 0, "", "", true },
+        { "nor where that is all that the thread does", 1, TRACE_CAUSE_PARK, IN_ITEM_PARK, 0, "", "", true },
+        { "nor one that is full", 2, TRACE_CAUSE_PARK, IN_PUT, 0, "", "", true },
+        { "nor a thread of its own that takes what comes", 2, TRACE_CAUSE_PARK, IN_PARK, 0, "", "", false },
         { "a pool's thread without work is none", 2, TRACE_CAUSE_PARK, IN_POOL, 0, "", "", false },
         { "nor is sleep", 2, TRACE_CAUSE_SLEEP, IN_SLEEP, 0, "", "", false },
         { "but in a task of a pool", 2, TRACE_CAUSE_SLEEP, IN_RETRY, 0, "",
