@@ -356,6 +356,11 @@ REV ?=
 bench-compare: make tools java
 	@BUILD='$(BUILD)' JDK='$(JDK)' CC='$(CC)' REV='$(REV)' test/bench/compare.sh
 
+# Findings of programs without a fault.
+.PHONY: bench-healthy
+bench-healthy: make
+	@BUILD='$(BUILD)' MMPROF_JDK_ROOT='$(MMPROF_JDK_ROOT)' test/bench/healthy.sh
+
 # How costs grow with records, methods and threads.
 .PHONY: bench-growth
 bench-growth: make tools java
@@ -551,6 +556,7 @@ help:
 	@echo 'make bench-compare   what records, traces and tables cost in this build and in that of revision REV'
 	@echo 'make bench-fleet     what questions to a thousand JVMs take, and what they find'
 	@echo 'make bench-growth    how costs grow with records, methods, threads, classes'
+	@echo 'make bench-healthy   what is found in programs without a fault: HEALTHY_RECORDINGS=N, as test/bench/healthy.sh says'
 	@echo 'make bench-overhead  what recording costs programs: WORKLOADS=DIR, as test/bench/overhead.sh says'
 	@echo 'make bench-builds    what a live recording costs with one build and with others: BUILDS="DIR ..."'
 	@echo 'make bench-attached  what a live recording costs JVMs that are warm'

@@ -260,6 +260,34 @@ jdk_version() {
     sed -n 's/^JAVA_VERSION="\([0-9]*\).*/\1/p' "$1/release" 2> /dev/null
 }
 
+# all_jdks: those of jdks, and of the root that MMPROF_JDK_ROOT names (make jdks): 'VERSION HOME', 'VERSION HOME ROOT'.
+all_jdks() {
+    local home name in=${MMPROF_JDK_ROOT-/nowhere}
+    {
+        jdks | while read -r home; do echo "$(jdk_version "$home") $home"; done
+        for home in "$in"/usr/lib/jvm/java-[0-9]*-openjdk-*; do
+            name=${home##*/java-}
+            [ ! -d "$home" ] || [ -L "$home" ] || ! unshare -m true 2> /dev/null || echo "${name%%-*} ${home#"$in"} $in"
+        done
+    } | sort -sn
+}
+
+# start_java FILE HOME ROOT CLASSES OPTION...: as start does, a Java program of a JDK of all_jdks; ROOT: '' or the one
+# that it runs in, to which CLASSES are copied.  What the copy is called here is in $java_folder.
+start_java() {
+    local file=$1 home=$2 in=$3 from=$4
+    shift 4
+    java_folder=$from
+    if [ -z "$in" ]; then
+        start "$file" "$home/bin/java" -cp "$from" "$@"
+        return
+    fi
+    java_folder=$(mktemp -d "$in/tmp/mmprof-test.XXXXXX") && chmod 755 "$java_folder" && cp -r "$from/." "$java_folder"
+    # Its own mounts: nothing stays mounted below the root, which somebody may remove.
+    start "$file" unshare -m sh -c 'mount --bind /proc "$0/proc" && exec chroot "$0" "$@"' "$in" \
+        "$home/bin/java" -cp "${java_folder#"$in"}" "$@"
+}
+
 # impossible_chains FILE: those of its folded stacks that are not of calls that target.Chains makes.
 impossible_chains() {
     local arrays='(;java\.util\.Arrays\.copyOf.*)?' nano='(;java\.lang\.System\.nanoTime)?' chains

@@ -1,0 +1,48 @@
+#!/bin/bash
+# A service with eight faults, on each of four JDKs: after 'profile' each is the subject of a finding on the first
+# screen, and of none when it is mended.
+# timeout: 900
+# long: yes
+. "$(dirname "$0")/../lib.sh"
+needs_command profile
+
+mkdir -p "$SCRATCH/classes"
+"$(first_jdk)/bin/javac" -nowarn --release 8 -g -d "$SCRATCH/classes" "$root/test/java/target/Depot.java" \
+    > "$SCRATCH/javac" 2>&1 || cat "$SCRATCH/javac"
+
+# screen HOME ROOT FIXED SECONDS: what stands above the phases.
+screen() {
+    start_java "$SCRATCH/service" "$1" "$2" "$SCRATCH/classes" -Xmx600m "-Dfixed=$3" target.Depot
+    local service=$pid
+    wait_for 30 grep -q '^UP' "$SCRATCH/service" || return
+    sleep 4
+    "$mmprof" profile -q -p "$service" -d "$4" -o "$SCRATCH/profile" > "$SCRATCH/report" 2>&1
+    stop "$service"
+    [ -z "$2" ] || rm -rf "$java_folder"
+    grep '^\*' "$SCRATCH/report"
+}
+
+# What tells of each fault; on JDK 8 the JVM samples no objects.
+faults='^\* Depot\$Rates\.rate waits for a monitor \(Depot\$Rates\) that Depot\$Rates\.refresh holds
+^\* Depot\$Orders\.sumOf spends .* in Throwable\.<init> \(java\.util\.NoSuchElementException, stack depth
+^\* Depot\$Labels\.label spends .* in SimpleDateFormat\.<init>: it is made each time
+^\* Depot\$Import\.fieldsOf spends .* in String\.split: it compiles a pattern each time
+^\* Depot\$Stock\.boxedSum (allocates .* mostly java\.lang\.Long \(boxed numbers|spends .* in Long\.valueOf|.* uses .* of the CPU time)
+^\* Depot\$Shelves\.find spends .* in HashMap\$TreeNode\.find \(keys: target\.Depot\$Shelves\$Place\): many keys have the same hash
+^\* (Depot\$Sessions\.(begin|open)|the heap) may leak memory
+^\* Depot\$Carriers\.ask waits for an empty queue or pool \(Semaphore\.acquire\)'
+
+while read -r version home in; do
+    case $version in 8 | 17 | 21 | 25) ;; *) continue ;; esac
+    case " ${tested-} " in *" $version "*) continue ;; esac
+    tested="${tested-} $version"
+    faulty=$(screen "$home" "$in" '' 40 < /dev/null)
+    while read -r fault; do
+        matches "JDK $version: the first screen says: ${fault:4:40}" "$faulty" "$fault"
+    done <<< "$faults"
+    is "JDK $version: it has eight lines at most" "$([ "$(grep -c . <<< "$faulty")" -le 8 ] || echo "$faulty")" ''
+    mended=$(screen "$home" "$in" lock,exception,date,split,boxing,hash,leak,pool 20 < /dev/null)
+    is "JDK $version: when they are mended there is none of them" "$(grep -E "^\* (Depot|the heap)" <<< "$mended")" ''
+done < <(all_jdks)
+
+done_testing
