@@ -14,6 +14,8 @@
 #define SAMPLES_LEAST     2u
 #define COLLECTIONS_LEAST 6u
 #define GROWTH_LEAST      2e6 /* bytes: a program that goes on to load classes and to fill small caches has a few less */
+#define SAMPLES_FEW       5u  /* that survive: with more somebody is found, or nothing leaks */
+#define HEAP_LEAST        0.5 /* of the heap, where nothing is known of objects */
 #define INTERVAL_95       1.96
 #define UNIFORM_DEVIATION 0.28868   /* of moments that are anywhere between 0 and 1 */
 #define WHEN_LOW          (1.0 / 3) /* their mean moment is between these, or its interval reaches there */
@@ -68,16 +70,44 @@ static void add_leak(struct findings_making *making, const struct finding_rule *
     findings_add(making, rule, &f);
 }
 
+/* Nobody's objects: too few were sampled, or none, as by a JVM before JDK 11. */
+static void add_heap(struct findings_making *making, const struct finding_rule *rule, const struct live_objects *found,
+                     bool is_sampled)
+{
+    const struct heap_growth *growth = &found->growth;
+    char first[32], last[32];
+    table_format_bytes(growth->first_bytes, first, sizeof first);
+    table_format_bytes(found->heap_bytes, last, sizeof last);
+    const char *whose = is_sampled ? "too few objects were sampled to say whose: record for longer"
+                                   : "JDK 11 and later say whose objects these are";
+    const struct finding f = {
+        .subject = "the heap",
+        .text = arena_printf(making->source->arena,
+                             "the heap may leak memory: after each of %zu collections there is more in it, from %s to "
+                             "%s; %s",
+                             growth->n_collections, first, last, whose),
+        .view = is_sampled ? "live-objects" : "collections",
+        .cost_ns = growth->bytes / found->heap_bytes * making->duration_ns,
+        .share = growth->bytes / found->heap_bytes,
+        .low = growth->least_bytes / found->heap_bytes,
+        .high = growth->most_bytes / found->heap_bytes
+    };
+    if (f.low > HEAP_LEAST)
+        findings_add(making, rule, &f);
+}
+
 void findings_of_leaks(struct findings_making *making, const struct finding_rule *rule)
 {
     struct live_objects *found = arena_alloc(making->source->arena, sizeof *found);
     struct err ignored; /* why nothing is known: no error of a report */
-    if (making->pass == NULL || making->pass->n_heap_events == 0 ||
-        live_objects_find(making->pass, LIVE_OBJECTS_BY_METHOD, found, &ignored) < 0 ||
-        found->growth.n_collections < COLLECTIONS_LEAST || !found->growth.is_steady ||
+    if (making->pass == NULL)
+        return;
+    bool is_sampled = live_objects_find(making->pass, LIVE_OBJECTS_BY_METHOD, found, &ignored) == 0;
+    if (found->growth.n_collections < COLLECTIONS_LEAST || !found->growth.is_steady ||
         !(found->growth.bytes >= GROWTH_LEAST) || !(found->heap_bytes > 0))
         return;
     uint32_t n = 0;
+    size_t n_before = making->n_found;
     for (size_t i = 0; i < found->rows.n && n < METHODS_MOST; i++) {
         const struct allocation_row *row = &found->rows.all[i];
         if (row->method.method == NULL || row->n_samples < SAMPLES_LEAST || !may_be_steady(row))
@@ -85,4 +115,6 @@ void findings_of_leaks(struct findings_making *making, const struct finding_rule
         n++;
         add_leak(making, rule, found, row);
     }
+    if (making->n_found == n_before && found->n_samples < SAMPLES_FEW)
+        add_heap(making, rule, found, is_sampled);
 }

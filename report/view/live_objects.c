@@ -325,6 +325,7 @@ int live_objects_find(const struct view_pass *pass, enum live_objects_by by, str
     struct live_making making = { .pass = pass };
     struct hash_set numbers = { NULL, 0, 0, false };
     memset(found, 0, sizeof *found);
+    read_heap(pass, found);
     if (!is_told(pass))
         return refuse(pass, err);
     allocation_methods_know(pass, &making.methods);
@@ -340,7 +341,6 @@ int live_objects_find(const struct view_pass *pass, enum live_objects_by by, str
     found->seconds = making.tested > start ? report_ns(&pass->source, making.tested - start) / 1e9 : 0;
     found->n_collections = collections_since(&making, start);
     found->file = fmax(info_number(pass->reader, INFO_RECORDING_FILE), 1);
-    read_heap(pass, found);
     if (found->rows.n > 1)
         qsort(found->rows.all, found->rows.n, sizeof *found->rows.all, allocation_rows_order);
     return 0;

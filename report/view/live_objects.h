@@ -44,7 +44,8 @@ struct live_objects {
 /*
  * pass  with VIEW_PASS_LIVE; of its only_threads (that allocated them), if it has some.
  *
- * Returns 0 with *found in the pass' arena; -1 with *err set: no objects were tracked.
+ * Returns 0 with *found in the pass' arena; -1 with *err set: no objects were tracked; the
+ * heap's growth is in *found all the same.
  */
 int live_objects_find(const struct view_pass *pass, enum live_objects_by by, struct live_objects *found,
                       struct err *err);

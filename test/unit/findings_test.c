@@ -377,7 +377,8 @@ static void test_allocations(void)
 
 /*
  * 1,000 objects of a MB in 10 s, one of so many by price; of these one lives that lives() says so, by its moment in ms.
- * Collections each second leave the heap with this many bytes more, up to one of them; the first one with so many.
+ * one_in 0: objects are not sampled.  Collections each second leave the heap with this many bytes more, up to one of
+ * them; the first one with so many.
  */
 static const char *lines_of_heap(uint64_t one_in, bool (*lives)(uint64_t ms), uint64_t rise_bytes, uint64_t up_to,
                                  uint64_t first_bytes)
@@ -390,7 +391,7 @@ static const char *lines_of_heap(uint64_t one_in, bool (*lives)(uint64_t ms), ui
     maker_open_scaled(&m, "lives.dat", 1000000);
     maker_thread(&m, 0, "main", false);
     maker_stack(&m, 0, -1, 0, &price, 0, 0);
-    for (uint64_t i = 0; i < 1000; i++) {
+    for (uint64_t i = 0; i < 1000 && one_in > 0; i++) {
         const struct trace_allocation allocation = { i * 10,  0,   i % one_in == 0 ? 1 : 0, 7, 0, i == 0 ? "[B" : NULL,
                                                      1000000, 1000 };
         maker_must(&m, trace_write_allocation(m.writer, &allocation, &m.err));
@@ -403,12 +404,13 @@ static const char *lines_of_heap(uint64_t one_in, bool (*lives)(uint64_t ms), ui
         maker_must(&m, trace_write_collection(m.writer, &collection, &m.err));
         maker_must(&m, trace_write_miss(m.writer, &heap, &m.err));
     }
-    for (uint64_t i = 0; i < 1000; i++)
+    for (uint64_t i = 0; i < 1000 && one_in > 0; i++)
         if (i % one_in != 0 || !lives(i * 10))
             maker_must(
                 &m, trace_write_heap_event(m.writer, &(struct trace_heap_event){ 10000, TRACE_HEAP_FREED, i }, &m.err));
-    maker_must(&m,
-               trace_write_heap_event(m.writer, &(struct trace_heap_event){ 10001, TRACE_HEAP_CHECKED, 0 }, &m.err));
+    if (one_in > 0)
+        maker_must(
+            &m, trace_write_heap_event(m.writer, &(struct trace_heap_event){ 10001, TRACE_HEAP_CHECKED, 0 }, &m.err));
     maker_close(&m, 10001);
     const struct view_pass_options options = { .path = m.path, .parts = VIEW_PASS_SAMPLES | VIEW_PASS_FINDINGS };
     maker_must(&m, view_pass_read(&options, &arena, &pass, &m.err));
@@ -451,6 +453,14 @@ static void test_leaks(void)
                "* Shop.price may leak memory: the heap after collections grew from 100 MB to 190 MB; the method "
                "allocated 100 of 100 sampled objects that survive, mostly byte[] (--view live-objects)\n"
                "\n");
+    CHECK_TEXT("where objects are not sampled, a heap that grows by more than a half",
+               lines_of_heap(0, always, 10000000, 10, 10000000),
+               "* the heap may leak memory: after each of 10 collections there is more in it, from 10.0 MB to 100 MB; "
+               "JDK 11 and later say whose objects these are (--view collections)\n\n");
+    CHECK_TEXT("not by less", lines_of_heap(0, always, 10000000, 10, 50000000), "");
+    CHECK_TEXT("nor one that grows no more", lines_of_heap(0, always, 10000000, 4, 10000000), "");
+    CHECK_TEXT("nor where many objects are known, none of which are made all the time",
+               lines_of_heap(10, early, 10000000, 10, 10000000), "");
     CHECK_TEXT("not in one that does not", lines_of_objects(10, always, 0, 10), "");
     CHECK("of few samples, too", strstr(lines_of_objects(200, always, 10000000, 10), "5 of 5 sampled objects") != NULL);
     CHECK("of two, too", strstr(lines_of_objects(500, always, 10000000, 10), "2 of 2 sampled objects") != NULL);
