@@ -9,6 +9,7 @@
  * service that used 4 % of a CPU in all had methods of 0.9 %. */
 #define SMALL 0.01
 #define LARGE 0.02
+#define CALLS 0.1   /* that last so long, all together */
 #define RATE  0.005 /* 10 MB/s of objects, or what costs as much */
 
 const struct finding_rule finding_rules[] = {
@@ -39,8 +40,8 @@ const struct finding_rule finding_rules[] = {
     { "misses", 0.03, 3, LARGE, 0.5, findings_of_misses, false, "all cycles" },
     /* calls of one value of a method that 'record --argument' tells apart: of the time of all its calls; with a p99 of
      * so many times that of any other value */
-    { "value", 0.5, 0, SMALL, 0.3, findings_of_values, false, "its calls' time" },
-    { "slow", 0.05, 3, SMALL, 0.3, findings_of_values, false, "its calls' time" },
+    { "value", 0.5, 0, CALLS, 0.3, findings_of_values, false, "its calls' time" },
+    { "slow", 0.05, 3, CALLS, 0.3, findings_of_values, false, "its calls' time" },
     /* of CPU time: the collector (or its pauses, of the time; G1 itself aims at 8 %), the JIT compilers, page faults at
      * a microsecond each, what a container's CPU quota stopped, threads that could run and had no CPU, what the host of
      * a virtual machine withheld */
