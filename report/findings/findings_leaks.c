@@ -13,9 +13,9 @@
 #define METHODS_MOST      2u
 #define SAMPLES_LEAST     2u
 #define COLLECTIONS_LEAST 6u
-#define GROWTH_LEAST      2e6 /* bytes: a program that goes on to load classes and to fill small caches has a few less */
+#define GROWTH_LEAST      2e6 /* bytes: who goes on to load classes and to fill small caches has less */
 #define SAMPLES_FEW       5u  /* that survive: with more somebody is found, or nothing leaks */
-#define HEAP_LEAST        0.5 /* of the heap, where nothing is known of objects */
+#define HEAP_LEAST        0.3 /* of the heap, where nothing is known of objects */
 #define INTERVAL_95       1.96
 #define UNIFORM_DEVIATION 0.28868   /* of moments that are anywhere between 0 and 1 */
 #define WHEN_LOW          (1.0 / 3) /* their mean moment is between these, or its interval reaches there */

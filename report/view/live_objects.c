@@ -5,7 +5,7 @@
 
 #define INTERVAL_95 1.96 /* standard deviations */
 #define SHIFT_MAX   62u
-#define STEADY_PART 0.2 /* of the heap's growth, from one quarter of the collections to the next */
+#define STEADY_PART 0.1 /* of the heap's growth, from one quarter of the collections to the next */
 
 /* A collection, and those before it that have no row of their own. */
 struct live_collection {

@@ -50,12 +50,18 @@ static void count_sample(jvmtiEnv *jvmti)
         set_interval(jvmti, interval * 2);
 }
 
+/*
+ * What a start of many samples cost too much is saved over time: while the latest second had less than half of what is
+ * paid for, the interval stays.  If it grew until that was saved, most bytes would have hardly a sample.
+ */
 void allocation_events_adjust(jvmtiEnv *jvmti, double part)
 {
     uint32_t n = atomic_exchange(&events->n_of_second, 0), interval = atomic_load(&events->interval);
     double most_ns = part * (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - events->start_cpu_ns);
     double ns = (double)atomic_load(&events->cost_ns);
-    if (ns > most_ns && n > SAMPLES_ALWAYS && interval <= INTERVAL_MAX / 2)
+    uint32_t n_all = atomic_load(&events->ticket) - events->first_ticket;
+    double paid = ns > 0 ? n_all * most_ns / ns / ++events->n_seconds : 0; /* a second */
+    if (ns > most_ns && n > SAMPLES_ALWAYS && n > paid / 2 && interval <= INTERVAL_MAX / 2)
         set_interval(jvmti, interval * 2);
     else if (n < SAMPLES_FEW && (1.5 * ns < most_ns || n < SAMPLES_ALWAYS / 2) && interval / 2 >= INTERVAL_MIN)
         set_interval(jvmti, interval / 2);
@@ -232,6 +238,8 @@ int allocation_events_begin(jvmtiEnv *jvmti, bool is_tracking, struct err *err)
     atomic_store(&events->n_of_second, 0);
     atomic_store(&events->is_tracking, is_tracking);
     events->start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    events->first_ticket = atomic_load(&events->ticket);
+    events->n_seconds = 0;
     atomic_store(&events->interval, JVM_INTERVAL);
     set_interval(jvmti, JVM_INTERVAL);
     atomic_store(&events->is_on, true);

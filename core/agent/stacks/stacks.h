@@ -209,8 +209,9 @@ struct allocation_events_state {
     _Atomic uint64_t n_lost, cost_ns, ended_bytes;
     _Atomic uint64_t ended[ALLOCATION_ENDED_KEPT]; /* the JVM's own structures of the latest threads in ended_bytes */
     _Atomic uint32_t n_ended;
-    uint64_t start_cpu_ns;    /* of the process */
-    _Atomic(jfieldID) native; /* of java.lang.Thread: the JVM's own structure; NULL: not known */
+    uint64_t start_cpu_ns;            /* of the process */
+    uint32_t first_ticket, n_seconds; /* the same: of its samples, and since its start */
+    _Atomic(jfieldID) native;         /* of java.lang.Thread: the JVM's own structure; NULL: not known */
 };
 
 #define HEAP_BEFORE_ENTRIES 256u /* more, between two looks of the log's thread, are not told */

@@ -33,8 +33,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 /**
- * Small programs without a fault, in the Java of release 8: 'Healthy KIND' goes on until it is killed, and prints 'UP' when
- * it has begun.  Of 'server' the clients are another process: it prints 'PORT n' first, and they are 'Healthy clients n'.
+ * Small programs without a fault, in the Java of release 8: 'Healthy KIND' goes on until it is killed, and prints 'UP'
+ * when it has begun.  Of 'server' the clients are another process: it prints 'PORT n' first, and they are 'Healthy
+ * clients n'.
  */
 public final class Healthy {
     static volatile long sink;

@@ -1,9 +1,7 @@
 package target;
 
+import java.text.FieldPosition;
 import java.text.SimpleDateFormat;
-import java.time.LocalDate;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Date;
@@ -42,9 +40,8 @@ public final class Depot {
 
     public static void main(String[] args) {
         ExecutorService workers = Executors.newFixedThreadPool(CLIENTS);
-        Rates rates = new Rates();
-        List<Callable<Long>> requests = Arrays.asList(rates::convert, new Orders()::total, new Labels()::print, new Import()::read,
-            new Stock()::value, new Shelves()::find, new Sessions()::open, new Carriers()::ask);
+        List<Callable<Long>> requests = Arrays.asList(new Rates()::convert, new Orders()::total, new Labels()::print,
+            new Import()::read, new Stock()::value, new Shelves()::find, new Sessions()::open, new Carriers()::ask);
         for (int i = 0; i < CLIENTS; i++) {
             int first = i;
             new Thread(() -> ask(workers, requests, first), "client-" + i).start();
@@ -132,7 +129,7 @@ public final class Depot {
         private final List<List<Integer>> orders = new ArrayList<>();
 
         Orders() {
-            for (int i = 0; i < 1500; i++)
+            for (int i = 0; i < 3000; i++)
                 orders.add(Arrays.asList(i, i + 1, i + 2));
         }
 
@@ -163,14 +160,21 @@ public final class Depot {
 
     /** date: the format is made for each label. */
     private static final class Labels {
-        private static final DateTimeFormatter FORMAT =
-            DateTimeFormatter.ofPattern("yyyy-MM-dd", Locale.ROOT).withZone(ZoneOffset.UTC);
+        private static final ThreadLocal<SimpleDateFormat> FORMAT =
+            ThreadLocal.withInitial(() -> new SimpleDateFormat("yyyy-MM-dd", Locale.ROOT));
 
         long print() {
-            long n = 0;
-            for (int i = 0; i < 1200; i++)
-                n += (fixed("date") ? FORMAT.format(LocalDate.ofEpochDay(i)) : label(new Date(i * 86_400_000L))).length();
-            return n;
+            StringBuffer page = new StringBuffer();
+            FieldPosition all = new FieldPosition(0);
+            Date date = new Date();
+            for (int i = 0; i < (fixed("date") ? 500 : 2500); i++) {
+                date.setTime(i * 86_400_000L);
+                if (fixed("date"))
+                    FORMAT.get().format(date, page, all);
+                else
+                    page.append(label(date));
+            }
+            return page.length();
         }
 
         private static String label(Date date) {
@@ -180,7 +184,7 @@ public final class Depot {
 
     /** split: a regular expression is compiled for each line. */
     private static final class Import {
-        private final String[] lines = new String[1500];
+        private final String[] lines = new String[3000];
 
         Import() {
             for (int i = 0; i < lines.length; i++)
@@ -265,7 +269,7 @@ public final class Depot {
 
         long find() {
             long sum = 0;
-            for (int i = 0; i < 6000; i++)
+            for (int i = 0; i < 9000; i++)
                 sum += places.get(new Place(i % 100, (i * 7) % 100));
             return sum;
         }
