@@ -85,7 +85,7 @@ static const char *of_keys(const struct findings_making *making, const struct fi
 #define COMPILED "it compiles a pattern each time: keep a Pattern in a static field"
 #define LOADED   "classes are loaded all the time: keep them, or their loader"
 #define FORCED   "each call waits for the disk: force once for several records"
-#define MADE     "it is made each time: keep it, one for each thread"
+#define MADE     "it is made each time: keep one for each thread"
 #define SEARCHED "it looks at one element after the other: use a HashSet or HashMap"
 #define STARTED  "a thread is started each time: use a pool of threads"
 #define WRITTEN  "Java serialization is the slowest way to copy or send objects: use constructors"

@@ -78,20 +78,18 @@ static void add_heap(struct findings_making *making, const struct finding_rule *
     char first[32], last[32];
     table_format_bytes(growth->first_bytes, first, sizeof first);
     table_format_bytes(found->heap_bytes, last, sizeof last);
-    const char *whose = is_sampled ? "too few objects were sampled to say whose: record for longer"
-                                   : "JDK 11 and later say whose objects these are";
-    const struct finding f = {
-        .subject = "the heap",
-        .text = arena_printf(making->source->arena,
-                             "the heap may leak memory: after each of %zu collections there is more in it, from %s to "
-                             "%s; %s",
-                             growth->n_collections, first, last, whose),
-        .view = is_sampled ? "live-objects" : "collections",
-        .cost_ns = growth->bytes / found->heap_bytes * making->duration_ns,
-        .share = growth->bytes / found->heap_bytes,
-        .low = growth->least_bytes / found->heap_bytes,
-        .high = growth->most_bytes / found->heap_bytes
-    };
+    const char *whose = is_sampled ? "too few objects were sampled to say whose they are: record for longer"
+                                   : "JDK 11 and later say whose objects they are";
+    const struct finding f = { .subject = "the heap",
+                               .text = arena_printf(
+                                   making->source->arena,
+                                   "the heap may leak memory: after %zu collections it has grown from %s to %s; %s",
+                                   growth->n_collections, first, last, whose),
+                               .view = is_sampled ? "live-objects" : "collections",
+                               .cost_ns = growth->bytes / found->heap_bytes * making->duration_ns,
+                               .share = growth->bytes / found->heap_bytes,
+                               .low = growth->least_bytes / found->heap_bytes,
+                               .high = growth->most_bytes / found->heap_bytes };
     if (f.low > HEAP_LEAST)
         findings_add(making, rule, &f);
 }

@@ -116,9 +116,9 @@ static const struct {
     const char *class_name, *method; /* the class' end, the method's beginning */
     const char *what;
 } io_calls[] = {
-    { "FileChannelImpl", "force", "the disk to have its data; force once for several records" },
-    { "FileDescriptor", "sync", "the disk to have its data; sync once for several records" },
-    { "MappedByteBuffer", "force", "the disk to have its data; force once for several records" },
+    { "FileChannelImpl", "force", "the disk to store its data; force once for several records" },
+    { "FileDescriptor", "sync", "the disk to store its data; sync once for several records" },
+    { "MappedByteBuffer", "force", "the disk to store its data; force once for several records" },
     { "java/net/InetAddress", "getBy", "a name look-up" },
     { "java/net/InetAddress", "getAllBy", "a name look-up" },
     { "java/net/InetSocketAddress", "<init>", "a name look-up" },
@@ -197,7 +197,7 @@ static bool is_pool(const struct wait_row *row)
 
 static const char *words_of_pool(const struct findings_making *making, const struct wait_row *row)
 {
-    return with_callee(making, "an empty queue or pool", row);
+    return with_callee(making, "a queue or pool that is empty", row);
 }
 
 void findings_of_pools(struct findings_making *making, const struct finding_rule *rule)

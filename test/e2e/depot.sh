@@ -30,7 +30,7 @@ Depot\$Import\.fieldsOf spends .* in String\.split: it compiles a pattern each t
 Depot\$Stock\.boxedSum (allocates .* mostly java\.lang\.Long \(boxed|spends .* in Long\.valueOf|.* uses .* CPU time)
 Depot\$Shelves\.find spends .* in HashMap\$TreeNode\.find.*: many keys have the same hash code
 (Depot\$Sessions\.(begin|open)|the heap) may leak memory
-Depot\$Carriers\.ask waits for an empty queue or pool \(Semaphore\.acquire\)'
+Depot\$Carriers\.ask waits for a queue or pool that is empty \(Semaphore\.acquire\)'
 
 while read -r version home in; do
     case $version in 8 | 17 | 21 | 25) ;; *) continue ;; esac

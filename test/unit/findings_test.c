@@ -453,10 +453,11 @@ static void test_leaks(void)
                "* Shop.price may leak memory: the heap after collections grew from 100 MB to 190 MB; the method "
                "allocated 100 of 100 sampled objects that survive, mostly byte[] (--view live-objects)\n"
                "\n");
-    CHECK_TEXT("where objects are not sampled, a heap that grows by three tenths",
-               lines_of_heap(0, always, 10000000, 10, 10000000),
-               "* the heap may leak memory: after each of 10 collections there is more in it, from 10.0 MB to 100 MB; "
-               "JDK 11 and later say whose objects these are (--view collections)\n\n");
+    CHECK_TEXT(
+        "where objects are not sampled, a heap that grows by three tenths",
+        lines_of_heap(0, always, 10000000, 10, 10000000),
+        "* the heap may leak memory: after 10 collections it has grown from 10.0 MB to 100 MB; JDK 11 and later say "
+        "whose objects they are (--view collections)\n\n");
     CHECK_TEXT("not by less", lines_of_heap(0, always, 10000000, 10, 120000000), "");
     CHECK_TEXT("nor one that grows no more", lines_of_heap(0, always, 10000000, 4, 10000000), "");
     CHECK_TEXT("nor where many objects are known, none of which are made all the time",

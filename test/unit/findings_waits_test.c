@@ -120,7 +120,7 @@ static void test_waits(void)
         { "not for a tenth of the time", 10, TRACE_CAUSE_SOCKET, IN_READ, 0, "", "", false },
         { "nor where a thread of its own does nothing but read", 1, TRACE_CAUSE_SOCKET, IN_READ, 0, "", "", false },
         { "a disk that must have the data", 4, TRACE_CAUSE_FILE, IN_FORCE, 0, "",
-          "* Shop.quote waits for the disk to have its data; force once for several records (FileChannelImpl.force): "
+          "* Shop.quote waits for the disk to store its data; force once for several records (FileChannelImpl.force): "
           "2.50 s in 10.0 s, 0.2 threads on average (--view waits)\n\n",
           false },
         { "a name look-up, however it waits", 4, TRACE_CAUSE_UNKNOWN, IN_NAME, 0, "",
@@ -134,7 +134,8 @@ static void test_waits(void)
           "waits)\n\n",
           true },
         { "a pool with nothing left", 2, TRACE_CAUSE_PARK, IN_ITEM_PARK, 0, "",
-          "* Shop.order waits for an empty queue or pool (ArrayBlockingQueue.take): 5.00 s in 10.0 s, 0.5 threads on "
+          "* Shop.order waits for a queue or pool that is empty (ArrayBlockingQueue.take): 5.00 s in 10.0 s, 0.5 "
+          "threads on "
           "average (--view waits)\n"
           "\n",
           true },
