@@ -9,8 +9,8 @@
  * service that used 4 % of a CPU in all had methods of 0.9 %. */
 #define SMALL 0.01
 #define LARGE 0.02
-#define CALLS 0.1   /* that last so long, all together */
-#define RATE  0.005 /* 10 MB/s of objects, or what costs as much */
+#define CALLS 0.1  /* that last so long, all together */
+#define RATE  0.01 /* 20 MB/s of objects, or what costs as much */
 
 const struct finding_rule finding_rules[] = {
     /* threads that wait in a method of the program's own, of the recording's time: for monitors and locks, sockets and

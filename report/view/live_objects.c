@@ -260,7 +260,8 @@ static void find_sums(const struct live_making *making, struct live_objects *fou
 
 /* ---- the heap ---- */
 
-/* Least and most of some uses after collections. */
+/* Least and most of some uses after collections, without what may still die young: collectors let more of it live
+ * while they have room. */
 struct heap_range {
     double least, most;
 };
@@ -269,8 +270,9 @@ static struct heap_range range_of_heap(const struct view_pass *pass, size_t from
 {
     struct heap_range range = { INFINITY, 0 };
     for (size_t i = from; i < to; i++) {
-        range.least = fmin(range.least, (double)pass->heap_uses[i].bytes);
-        range.most = fmax(range.most, (double)pass->heap_uses[i].bytes);
+        double bytes = (double)(pass->heap_uses[i].bytes - pass->heap_uses[i].young_bytes);
+        range.least = fmin(range.least, bytes);
+        range.most = fmax(range.most, bytes);
     }
     return range;
 }

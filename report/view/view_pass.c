@@ -74,7 +74,7 @@ static void hear_sample(void *context, const struct trace_sample *sample)
 static void hear_heap(void *context, const struct miss_entry *entry)
 {
     struct view_pass *pass = context;
-    struct heap_use use = { .ticks = entry->ticks };
+    struct heap_use use = { .ticks = entry->ticks, .young_bytes = entry->used[MISS_SURVIVOR] };
     if (entry->kind != MISS_USED)
         return;
     for (int i = MISS_NO_SPACE + 1; i < MISS_SPACES; i++)

@@ -35,9 +35,9 @@
 #define VIEW_PASS_PRESSURE    8192u /* what a CPU quota, and lack of memory and I/O, held back */
 #define VIEW_PASS_LIVE        (VIEW_PASS_ALLOCATIONS | VIEW_PASS_HEAP | VIEW_PASS_HEAP_EVENTS)
 
-/* Bytes of the heap that are in use after the collection that begins then. */
+/* Bytes of the heap that are in use after the collection that begins then; young_bytes of them in survivor spaces. */
 struct heap_use {
-    uint64_t ticks, bytes;
+    uint64_t ticks, bytes, young_bytes;
 };
 
 struct view_pass_options {

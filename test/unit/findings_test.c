@@ -369,8 +369,8 @@ static void test_allocations(void)
                "(--view allocations)\n"
                "\n");
     CHECK_TEXT("not one that may be less", lines_of_allocations(270, 1000000), "");
-    CHECK("one that makes more than 10 MB/s", strstr(lines_of_allocations(300, 340000), "(10.2 MB/s)") != NULL);
-    CHECK_TEXT("not one that makes less", lines_of_allocations(300, 330000), "");
+    CHECK("one that makes more than 20 MB/s", strstr(lines_of_allocations(300, 680000), "(20.4 MB/s)") != NULL);
+    CHECK_TEXT("not one that makes less", lines_of_allocations(300, 660000), "");
     arena_free(&copies);
     arena_free(&arena);
 }
@@ -381,7 +381,7 @@ static void test_allocations(void)
  * them; the first one with so many.
  */
 static const char *lines_of_heap(uint64_t one_in, bool (*lives)(uint64_t ms), uint64_t rise_bytes, uint64_t up_to,
-                                 uint64_t first_bytes)
+                                 uint64_t first_bytes, enum miss_space space)
 {
     static const struct trace_sampled_method price = { .names.class_name = "com/acme/Shop",
                                                        .names.method = "price",
@@ -398,9 +398,8 @@ static const char *lines_of_heap(uint64_t one_in, bool (*lives)(uint64_t ms), ui
     }
     for (uint64_t i = 0; i < 10; i++) {
         const struct trace_collection collection = { i * 1000 + 999, 1000, 0, "young collections", "" };
-        const struct miss_entry heap = { .kind = MISS_USED,
-                                         .ticks = collection.start_ticks,
-                                         .used[MISS_OLD] = first_bytes + (i < up_to ? i : up_to) * rise_bytes };
+        struct miss_entry heap = { .kind = MISS_USED, .ticks = collection.start_ticks };
+        heap.used[space] = first_bytes + (i < up_to ? i : up_to) * rise_bytes;
         maker_must(&m, trace_write_collection(m.writer, &collection, &m.err));
         maker_must(&m, trace_write_miss(m.writer, &heap, &m.err));
     }
@@ -422,7 +421,7 @@ static const char *lines_of_heap(uint64_t one_in, bool (*lives)(uint64_t ms), ui
 
 static const char *lines_of_objects(uint64_t one_in, bool (*lives)(uint64_t ms), uint64_t rise_bytes, uint64_t up_to)
 {
-    return lines_of_heap(one_in, lives, rise_bytes, up_to, 100000000);
+    return lines_of_heap(one_in, lives, rise_bytes, up_to, 100000000, MISS_OLD);
 }
 
 static bool always(uint64_t ms)
@@ -455,20 +454,22 @@ static void test_leaks(void)
                "\n");
     CHECK_TEXT(
         "where objects are not sampled, a heap that grows by three tenths",
-        lines_of_heap(0, always, 10000000, 10, 10000000),
+        lines_of_heap(0, always, 10000000, 10, 10000000, MISS_OLD),
         "* the heap may leak memory: after 10 collections it has grown from 10.0 MB to 100 MB; JDK 11 and later say "
         "whose objects they are (--view collections)\n\n");
-    CHECK_TEXT("not by less", lines_of_heap(0, always, 10000000, 10, 120000000), "");
-    CHECK_TEXT("nor one that grows no more", lines_of_heap(0, always, 10000000, 4, 10000000), "");
+    CHECK_TEXT("not by less", lines_of_heap(0, always, 10000000, 10, 120000000, MISS_OLD), "");
+    CHECK_TEXT("nor one that grows no more", lines_of_heap(0, always, 10000000, 4, 10000000, MISS_OLD), "");
     CHECK_TEXT("nor where many objects are known, none of which are made all the time",
-               lines_of_heap(10, early, 10000000, 10, 10000000), "");
+               lines_of_heap(10, early, 10000000, 10, 10000000, MISS_OLD), "");
     CHECK_TEXT("not in one that does not", lines_of_objects(10, always, 0, 10), "");
     CHECK("of few samples, too", strstr(lines_of_objects(200, always, 10000000, 10), "5 of 5 sampled objects") != NULL);
     CHECK("of two, too", strstr(lines_of_objects(500, always, 10000000, 10), "2 of 2 sampled objects") != NULL);
     CHECK("of one nobody is named",
           strstr(lines_of_objects(1000, always, 10000000, 10), "* the heap may leak memory") != NULL);
-    CHECK("in a heap that grows by more than 2 MB", lines_of_heap(10, always, 2100000 / 7, 10, 5000000)[0] != '\0');
-    CHECK_TEXT("not by less", lines_of_heap(10, always, 1900000 / 7, 10, 5000000), "");
+    CHECK("in a heap that grows by more than 2 MB",
+          lines_of_heap(10, always, 2100000 / 7, 10, 5000000, MISS_OLD)[0] != '\0');
+    CHECK_TEXT("not by less", lines_of_heap(10, always, 1900000 / 7, 10, 5000000, MISS_OLD), "");
+    CHECK_TEXT("nor where what grows is young", lines_of_heap(10, always, 10000000, 10, 100000000, MISS_SURVIVOR), "");
     CHECK_TEXT("not in a heap that grows no more", lines_of_objects(10, always, 10000000, 4), "");
     CHECK_TEXT("not where they were made at first", lines_of_objects(10, early, 10000000, 10), "");
     CHECK_TEXT("nor where the latest live only", lines_of_objects(10, lately, 10000000, 10), "");
