@@ -6,6 +6,7 @@
 #include "report/findings/findings_internal.h"
 
 #define ALWAYS       0.9 /* of the time of its threads: a thread that only takes work */
+#define READS        0.5 /* of the same: a thread that reads what comes, on a busy machine, too */
 #define METHODS_MOST 3u  /* that have a line, of each rule */
 
 /* Rows of one method, for one thing. */
@@ -140,7 +141,7 @@ static const char *io_call(const struct wait_row *row)
 /* A thread that reads what comes, whenever it comes. */
 static bool is_reader(const struct wait_row *row)
 {
-    return row->is_shallow && row->mean_waiting >= ALWAYS * row->n_threads;
+    return row->is_shallow && row->mean_waiting >= READS * row->n_threads;
 }
 
 static bool is_io(const struct wait_row *row)

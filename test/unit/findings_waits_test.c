@@ -129,6 +129,7 @@ static void test_waits(void)
           false },
         { "not for a tenth of the time", 10, TRACE_CAUSE_UNKNOWN, IN_NAME, 0, "", "", false },
         { "nor where a pool's thread serves one connection", 1, TRACE_CAUSE_SOCKET, IN_LINE, 0, "", "", false },
+        { "which it does for half of its time", 2, TRACE_CAUSE_SOCKET, IN_LINE, 0, "", "", false },
         { "but in a task of a pool", 2, TRACE_CAUSE_SOCKET, IN_LINE, 0, "",
           "* Shop.order waits for a socket (DataInputStream.readInt): 5.00 s in 10.0 s, 0.5 threads on average (--view "
           "waits)\n\n",
