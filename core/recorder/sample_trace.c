@@ -47,7 +47,7 @@ static int write_pressure(struct sample_trace *trace, bool always, struct err *e
 static int write_quota(struct sample_trace *trace, struct err *err)
 {
     struct pressure *pressure = &trace->pressure;
-    struct cpu_quota_level quota;
+    struct cpu_quota_level quota = { .cpus = 0 };
     cpu_quota_read(&pressure->latest);
     cpu_quota_since(&pressure->start, &pressure->latest, &quota);
     return metadata_write_quota(trace->writer, &quota, err);
