@@ -319,6 +319,13 @@ static void dump_wait(void *context, const struct trace_wait *wait)
         dump_samples_wait(dump->out, wait);
 }
 
+static void dump_virtual(void *context, const struct trace_virtual_wait *wait)
+{
+    struct dump *dump = context;
+    if (dump->with_events)
+        dump_samples_virtual(dump->out, wait);
+}
+
 static void dump_allocation(void *context, const struct trace_allocation *allocation)
 {
     struct dump *dump = context;
@@ -400,8 +407,8 @@ int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double 
     const struct trace_listener listener = {
         &dump,     dump_info,       dump_clock,      dump_counter,  dump_thread,         dump_charge,       dump_method,
         dump_jit,  dump_location,   dump_collection, dump_miss,     dump_sampled_method, dump_context,      dump_sample,
-        dump_wait, dump_allocation, dump_heap_event, dump_pressure, dump_code,           dump_value, dump_event_sample,
-        NULL
+        dump_wait, dump_virtual,    dump_allocation, dump_heap_event, dump_pressure,   dump_code,           dump_value,
+        dump_event_sample, NULL
     };
     /* clang-format on */
     static const struct trace_listener nobody;

@@ -35,6 +35,7 @@ void dump_samples_method(FILE *out, uint32_t number, const struct trace_sampled_
 void dump_samples_context(FILE *out, uint32_t number, const struct trace_context *node);
 void dump_samples_sample(FILE *out, const struct trace_sample *sample);
 void dump_samples_wait(FILE *out, const struct trace_wait *wait);
+void dump_samples_virtual(FILE *out, const struct trace_virtual_wait *wait);
 void dump_samples_heap_event(FILE *out, const struct trace_heap_event *event);
 void dump_samples_pressure(FILE *out, const struct trace_pressure *pressure);
 void dump_samples_code(FILE *out, const struct trace_code_change *change);

@@ -64,6 +64,26 @@ void dump_samples_sample(FILE *out, const struct trace_sample *sample)
     fputc('\n', out);
 }
 
+/* "virtual 50000 threads at 1.500 us: sleep, context 3 at 12, 1000000000 ns each" */
+void dump_samples_virtual(FILE *out, const struct trace_virtual_wait *wait)
+{
+    fprintf(out, "virtual %" PRIu64 " threads", wait->n);
+    put_moment(out, "at", wait->ticks);
+    fprintf(out, ": %s", trace_cause_key(wait->cause));
+    if (wait->context != 0)
+        fprintf(out, ", context %" PRIu32, wait->context);
+    if (wait->index >= 0)
+        fprintf(out, " at %" PRId32, wait->index);
+    fprintf(out, ", %" PRIu64 " ns each", wait->weight_ns);
+    if (wait->lock_class[0] != '\0') {
+        fputs(", for ", out);
+        put_text(out, wait->lock_class);
+    }
+    if (wait->end > 0)
+        fprintf(out, ", stack cut for reason %d", wait->end);
+    fputc('\n', out);
+}
+
 /* "wait    thread 2, 1.500 us: lock, context 3 at 12, 10000000 ns, for java/util/HashMap, held by thread 4 in 7" */
 void dump_samples_wait(FILE *out, const struct trace_wait *wait)
 {

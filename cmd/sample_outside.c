@@ -10,10 +10,11 @@
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 
-#define START_MS 2                    /* between two looks at the rings while the JVM is starting, */
-#define ROUND_MS 500                  /* and later: each look asks again what is known of the JVM's code and methods */
-#define LEAST_NS UINT64_C(2000000000) /* with --until: the first intervals may be narrow by chance */
-#define FIRST_MS 100 /* at first: of a JVM that ends, the stacks since the last look may not be walked to the end */
+#define START_MS   2   /* between two looks at the rings while the JVM is starting, */
+#define ROUND_MS   500 /* and later: each look asks again what is known of the JVM's code and methods */
+#define LEAST_NS   UINT64_C(2000000000) /* with --until: the first intervals may be narrow by chance */
+#define VIRTUAL_NS UINT64_C(1000000000) /* between two looks at virtual threads, at least */
+#define FIRST_MS   100 /* at first: of a JVM that ends, the stacks since the last look may not be walked to the end */
 
 /* The JVM has been found: what the table is headed with, and whose end counts. */
 static int meet(struct sample_run *run, pid_t pid, struct err *err)
@@ -27,7 +28,7 @@ static int meet(struct sample_run *run, pid_t pid, struct err *err)
 
 /* When the rings are looked at next, and threads that wait. */
 struct due {
-    uint64_t start_ns, end_ns, drain_ns, visit_ns;
+    uint64_t start_ns, end_ns, drain_ns, visit_ns, virtual_ns;
     struct drand48_data random;
 };
 
@@ -50,6 +51,20 @@ static void plan_visit(struct sample_run *run, struct due *due, uint64_t now)
     double random;
     drand48_r(&due->random, &random);
     due->visit_ns = now + (uint64_t)(1e9 / (double)run->options->frequency * (0.875 + random / 4));
+}
+
+/* Of virtual threads there may be many: a look at all of them takes a tenth of a CPU's time at most. */
+static int visit(struct sample_run *run, struct due *due, uint64_t now, struct err *err)
+{
+    if (stack_sampler_visit(run->sampler, sample_run_visit, run, err) < 0)
+        return -1;
+    if (now < due->virtual_ns)
+        return 0;
+    uint64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    int rc = stack_sampler_visit_virtual(run->sampler, 0, sample_run_virtual, run, err);
+    uint64_t cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+    due->virtual_ns = now + (10 * cost_ns > VIRTUAL_NS ? 10 * cost_ns : VIRTUAL_NS);
+    return rc;
 }
 
 static void sleep_until(struct sample_run *run, const struct due *due, struct pollfd wakes[3])
@@ -159,12 +174,13 @@ static int sample(struct sample_run *run, struct err *err)
     due.visit_ns = run->engine == &sample_wall ? 0 : UINT64_MAX;
     for (;;) {
         uint64_t now = clock_ns(CLOCK_MONOTONIC);
+        run->duration_ns = now - start;
         bool is_over = now >= due.end_ns || wakes[2].revents != 0;
         is_over |= wakes[0].revents != 0 && take_signals(run);
         is_over |= run->end < 0 && !launch_look(&run->launch);
         if (now >= due.visit_ns) {
             plan_visit(run, &due, now);
-            if (!run->budget.is_paused && stack_sampler_visit(run->sampler, sample_run_visit, run, err) < 0)
+            if (!run->budget.is_paused && visit(run, &due, now, err) < 0)
                 return -1;
         }
         if (is_over || now >= due.drain_ns || wakes[1].revents != 0) {

@@ -6,6 +6,7 @@
 #include "cmd/trace_argument.h"
 #include "core/base/text.h"
 #include "core/perf/perf_rings.h"
+#include "report/view/tables.h"
 
 /* The events are of CPU time. */
 static bool is_clock(const struct sample_run *run)
@@ -166,19 +167,45 @@ static int find_ratios(struct sample_run *run, struct sample_ratio_kind *kinds)
     return sample_ratio_kinds(names, n, &run->arena, kinds);
 }
 
+/* Virtual threads that wait: a table of its own, which a trace (-o) has for 'report --view waits', too. */
+static bool make_virtual(struct sample_run *run, struct table *table)
+{
+    const struct stack_virtual_state *state = &run->state.virtuals;
+    struct virtual_waits waits;
+    virtual_waits_end(&run->virtuals, (double)run->duration_ns, &run->arena, &waits);
+    return virtual_waits_table(&waits, run->options->min_share,
+                               state->n_whole == state->n_visits ? "all of them" : "all or some of them", &run->arena,
+                               table);
+}
+
 static int print_page(struct sample_run *run, const struct samples_source *source, const struct table *table,
                       struct err *err)
 {
-    const struct html_part part = { HTML_PART_TABLE,
-                                    "samples",
-                                    "Samples",
-                                    source->is_wall         ? "Shares of the threads' time, on a CPU or not."
-                                    : source->period_ns > 0 ? "Shares of the threads' CPU time."
-                                                            : "Shares of the events counted.",
-                                    "not applicable, or unknown",
-                                    table };
-    return tables_page_write(&(struct html_tables){ "Samples of stacks", "", &part, 1, &run->arena },
+    struct table virtuals;
+    const struct html_part parts[] = {
+        { HTML_PART_TABLE, "samples", "Samples",
+          source->is_wall         ? "Shares of the threads' time, on a CPU or not."
+          : source->period_ns > 0 ? "Shares of the threads' CPU time."
+                                  : "Shares of the events counted.",
+          "not applicable, or unknown", table },
+        { HTML_PART_TABLE, "virtual_threads", "Virtual threads", "Where virtual threads without a carrier wait.",
+          "not applicable, or unknown", &virtuals },
+    };
+    size_t n = run->options->is_wall && make_virtual(run, &virtuals) ? 2 : 1;
+    return tables_page_write(&(struct html_tables){ "Samples of stacks", "", parts, n, &run->arena },
                              run->options->html, err);
+}
+
+/* In text, behind the samples. */
+static int print_virtual(struct sample_run *run, struct err *err)
+{
+    const struct sample_options *o = run->options;
+    struct table table;
+    struct display display = o->display;
+    if (!o->is_wall || o->csv || o->json || !make_virtual(run, &table))
+        return 0;
+    putchar('\n');
+    return command_print_table(&table, false, false, &display, err);
 }
 
 /* The tree, or a table of methods, of kinds of bytecode or of fields. */
@@ -195,8 +222,9 @@ static int print_table(struct sample_run *run, const struct samples_source *sour
     else
         samples_table_make(source, &options, &run->arena, table);
     add_notes(run, source, table);
-    return o->html != NULL ? print_page(run, source, table, err)
-                           : command_print_table(table, o->csv, o->json, &display, err);
+    if (o->html != NULL)
+        return print_page(run, source, table, err);
+    return command_print_table(table, o->csv, o->json, &display, err) < 0 ? -1 : print_virtual(run, err);
 }
 
 int sample_print(struct sample_run *run, struct err *err)

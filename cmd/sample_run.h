@@ -17,6 +17,7 @@
 #include "report/format/table.h"
 #include "report/samples_table.h"
 #include "report/view/bytecode_kinds.h"
+#include "report/view/virtual_waits.h"
 #include "symbolize/java_names.h"
 #include "symbolize/vm_parts.h"
 
@@ -83,13 +84,15 @@ struct sample_run {
     struct method_name *names; /* owned: by the sampler's number */
     uint32_t n_names;
     struct bytecode_kinds kinds;
-    struct sample_trace trace;           /* not written where no -o is given */
-    uint64_t n_others;                   /* samples of threads that --thread leaves out, */
-    char other[128];                     /* and the name of one of these */
-    double widest;                       /* with --until: of the table's intervals, half the widest; NAN: not known */
-    int32_t bytecodes[STACK_FRAMES_MAX]; /* of the sample that is being taken */
+    struct virtual_waits_reading virtuals; /* what looks at virtual threads found */
+    struct sample_trace trace;             /* not written where no -o is given */
+    uint64_t n_others;                     /* samples of threads that --thread leaves out, */
+    char other[128];                       /* and the name of one of these */
+    double widest;                         /* with --until: of the table's intervals, half the widest; NAN: not known */
+    int32_t bytecodes[STACK_FRAMES_MAX];   /* of the sample that is being taken */
     struct counter_set events;
     struct jvm_process process;
+    uint64_t duration_ns;  /* of the sampling, from outside */
     uint64_t first_cpu_ns; /* of the process, when it was first polled */
     struct launch launch;
     pid_t command;               /* that was started; 0: none */
@@ -111,6 +114,9 @@ int sample_run_take(const struct stack_sample *sample, void *context, struct err
 
 /* The same of a visit to a thread; samples of running ones are in the trace only.  A stack_wait_fn. */
 int sample_run_visit(const struct stack_wait *wait, void *context, struct err *err);
+
+/* What a look at virtual threads found.  A stack_virtual_fn. */
+int sample_run_virtual(const struct stack_virtual *threads, void *context, struct err *err);
 
 /* Is each interval of the table as narrow as --until asks? */
 bool sample_run_is_narrow(struct sample_run *run);

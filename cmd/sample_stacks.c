@@ -64,7 +64,8 @@ static int write_totals(struct sample_run *run, struct err *err)
                    sample_trace_metadata(&run->trace, INFO_SAMPLE_CPU_NS,
                                          run->options->thread == NULL ? state->cpu_ns : 0, err) < 0 ||
                    sample_trace_metadata(&run->trace, INFO_SAMPLE_KERNEL, state->has_kernel, err) < 0 ||
-                   sample_trace_metadata(&run->trace, INFO_SAMPLE_OUTSIDE, run->trace.log.n_outside, err) < 0
+                   sample_trace_metadata(&run->trace, INFO_SAMPLE_OUTSIDE, run->trace.log.n_outside, err) < 0 ||
+                   sample_trace_end_virtual(&run->trace, &state->virtuals, err) < 0
                ? -1
                : 0;
 }
@@ -133,6 +134,7 @@ static void free_run(struct sample_run *run)
     sample_profile_free(&run->profile);
     bytecode_kinds_free(&run->kinds);
     free(run->names);
+    virtual_waits_free(&run->virtuals);
     arena_free(&run->arena);
 }
 

@@ -96,6 +96,30 @@ int sample_run_visit(const struct stack_wait *wait, void *context, struct err *e
     return sample_trace_add_wait(&run->trace, &chosen, err);
 }
 
+/* Threads that are chosen by name leave them out: most have none. */
+int sample_run_virtual(const struct stack_virtual *threads, void *context, struct err *err)
+{
+    struct sample_run *run = context;
+    const struct stack_sample *sample = &threads->sample;
+    struct wait_search search = { .is_idle = false };
+    if (run->options->thread != NULL)
+        return 0;
+    keep_names(run, sample);
+    for (uint32_t i = 0; i < sample->n; i++)
+        if (sample->methods[i] != SAMPLED_UNKNOWN)
+            wait_search_see(&search, &run->names[sample->methods[i]],
+                            wait_method_kinds(&run->names[sample->methods[i]]));
+    const struct wait_site site = wait_search_end(&search);
+    const struct trace_virtual_wait wait = { .ticks = sample->time_ns,
+                                             .cause = threads->cause,
+                                             .n = threads->n,
+                                             .weight_ns = sample->weight,
+                                             .lock_class = arena_text(&run->arena, threads->lock_class,
+                                                                      strlen(threads->lock_class)) };
+    virtual_waits_hear(&run->virtuals, sample->n == 0 ? NULL : &site, &wait);
+    return sample_trace_add_virtual(&run->trace, threads, err);
+}
+
 bool sample_run_is_narrow(struct sample_run *run)
 {
     const struct sample_options *o = run->options;

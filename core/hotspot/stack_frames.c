@@ -7,15 +7,33 @@
 #define ALIGNMENT    16u   /* of an entry */
 #define SEARCH_BYTES 8192u /* from a stub's stack pointer to the entry: there is room for frames on their way */
 
+/*
+ * The frame pointer that a callee of an interpreted frame has stored at an address: in the heap, where frames move, the
+ * distance from there on, in words.
+ */
+static uint64_t stored_fp(const struct stack_walker *walker, const struct thread_state *thread, uint64_t address,
+                          uint64_t fp, uint64_t pc)
+{
+    return thread->bottom != 0 && code_blobs_is_interpreter(walker->blobs, pc) ? address + 8 * fp : fp;
+}
+
+/* May a frame return to this address, with this stack pointer?  In the heap, what the outermost one returns to is not
+ * there. */
+static bool is_return_to(struct stack_walker *walker, const struct thread_state *thread, uint64_t pc, uint64_t sp)
+{
+    return stack_is_bottom(thread, sp) || stack_is_return(walker, pc);
+}
+
 /* The caller of a routine that has pushed n bytes, the last 8 of which are the frame pointer if there are any. */
 static bool leave_pushed(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
                          uint64_t n_bytes)
 {
-    uint64_t pc, fp = frame->fp;
-    if (!stack_word_at(thread, frame->sp + n_bytes, &pc) || !stack_is_return(walker, stack_strip(walker, pc)) ||
-        (n_bytes > 0 && !stack_word_at(thread, frame->sp + n_bytes - 8, &fp)))
+    uint64_t pc, fp = frame->fp, at = frame->sp + n_bytes;
+    if (!stack_word_at(thread, at, &pc) || !is_return_to(walker, thread, stack_strip(walker, pc), at + 8) ||
+        (n_bytes > 0 && !stack_word_at(thread, at - 8, &fp)))
         return false;
-    *frame = (struct cursor_frame){ .pc = stack_strip(walker, pc), .sp = frame->sp + n_bytes + 8, .fp = fp };
+    pc = stack_strip(walker, pc);
+    *frame = (struct cursor_frame){ .pc = pc, .sp = at + 8, .fp = stored_fp(walker, thread, at - 8, fp, pc) };
     return true;
 }
 
@@ -82,10 +100,12 @@ static enum stack_end leave_interpreted(struct stack_walker *walker, const struc
         !stack_word_at(thread, frame->fp + 8, &pc))
         return STACK_INTERPRETER;
     pc = stack_strip(walker, pc);
+    sp = thread->bottom != 0 ? frame->fp + 8 * sp : sp;
+    fp = stored_fp(walker, thread, frame->fp, fp, pc);
     /* An interpreted caller's stack pointer may be below: aarch64 has it where the caller's largest stack would end. */
     if (sp <= frame->fp && walker->rules->has_link && code_blobs_is_interpreter(walker->blobs, pc))
         sp = frame->fp + 16;
-    if (sp <= frame->fp || !stack_is_return(walker, pc) ||
+    if (sp <= frame->fp || !is_return_to(walker, thread, pc, sp) ||
         (method = known_methods_get(walker->methods, address)) == NULL ||
         !find_bytecode(walker, thread, at, method, &index))
         return STACK_INTERPRETER;
@@ -320,7 +340,7 @@ enum stack_end stack_walk_from(struct stack_walker *walker, const struct thread_
     bool is_outermost = false;
     enum stack_end end = STACK_WHOLE;
     uint64_t above = frame.sp; /* of this the next frame is */
-    while (end == STACK_WHOLE && !is_outermost) {
+    while (end == STACK_WHOLE && !is_outermost && !stack_is_bottom(thread, frame.sp)) {
         if (stack->n >= STACK_FRAMES_MAX)
             return STACK_TOO_DEEP;
         bool is_entry = frame.pc == walker->call_return, is_upcall = stack_is_upcall(walker, frame.pc);

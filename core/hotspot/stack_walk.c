@@ -139,3 +139,18 @@ void stack_walk(struct stack_walker *walker, const struct thread_state *thread, 
     if (stack->end != STACK_WHOLE && stack->end != STACK_CUT && stack->end != STACK_TOO_DEEP)
         walk_incomplete(walker, thread, stack);
 }
+
+void stack_walk_heap(struct stack_walker *walker, const struct thread_state *thread, uint64_t sp,
+                     struct java_stack *stack)
+{
+    struct cursor_frame innermost = { .sp = sp };
+    stack->is_guessed = stack->is_in_java = false;
+    stack->end = STACK_COMPILED;
+    if (!stack_word_at(thread, sp - 8, &innermost.pc) || !stack_word_at(thread, sp - 16, &innermost.fp))
+        return;
+    innermost.pc = stack_strip(walker, innermost.pc);
+    if (code_blobs_is_interpreter(walker->blobs, innermost.pc))
+        innermost.fp = sp - 16 + 8 * innermost.fp;
+    if (code_blobs_has(walker->blobs, innermost.pc))
+        stack->end = stack_walk_from(walker, thread, innermost, stack);
+}

@@ -60,6 +60,7 @@ struct thread_state {
     uint64_t bytecode; /* in the interpreter: the address of the bytecode that it is at */
     const uint8_t *stack;
     size_t n_bytes;
+    uint64_t bottom; /* of frames in the heap: where they end; 0: it is a thread's stack */
 };
 
 struct java_stack {
@@ -86,6 +87,13 @@ void stack_walker_round(struct stack_walker *walker);
 
 /* Never fails: what is known is in *stack, and why there is no more. */
 void stack_walk(struct stack_walker *walker, const struct thread_state *thread, struct java_stack *stack);
+
+/*
+ * The frames of a virtual thread in the heap: the innermost of them returns to the pc in front of 'sp', and 'stack' has
+ * what is from two words in front of sp on.  They are added to those that the stack has.
+ */
+void stack_walk_heap(struct stack_walker *walker, const struct thread_state *thread, uint64_t sp,
+                     struct java_stack *stack);
 
 /* ---- stack_anchor.c ---- */
 

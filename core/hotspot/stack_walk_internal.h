@@ -78,6 +78,9 @@ bool stack_word_at(const struct thread_state *thread, uint64_t address, uint64_t
 /* Is a word's address behind those that were copied? */
 bool stack_is_beyond(const struct thread_state *thread, uint64_t address);
 
+/* Is this the stack pointer of what is no frame in the heap any more? */
+bool stack_is_bottom(const struct thread_state *thread, uint64_t sp);
+
 /* An address without the bits that authenticate it. */
 uint64_t stack_strip(const struct stack_walker *walker, uint64_t address);
 

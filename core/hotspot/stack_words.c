@@ -14,6 +14,11 @@ bool stack_is_beyond(const struct thread_state *thread, uint64_t address)
     return address >= thread->sp && address - thread->sp > thread->n_bytes - sizeof(uint64_t);
 }
 
+bool stack_is_bottom(const struct thread_state *thread, uint64_t sp)
+{
+    return thread->bottom != 0 && sp + 2 * sizeof(uint64_t) >= thread->bottom;
+}
+
 uint64_t stack_strip(const struct stack_walker *walker, uint64_t address)
 {
     return address & walker->rules->address_bits;

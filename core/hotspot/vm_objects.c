@@ -96,16 +96,22 @@ uint32_t vm_array_length_at(struct vm *vm)
     return !at->is_known ? 0 : at->has_compact_headers ? 8 : at->has_narrow_klass ? 12 : 16;
 }
 
-uint64_t vm_object_class(struct vm *vm, uint64_t object)
+uint64_t vm_class_of_header(struct vm *vm, const uint8_t header[16])
 {
     struct vm_objects *at = &vm->objects;
-    uint64_t header[2];
-    if (!at->is_known || object == 0 || !vm_read(vm, object, header, sizeof header))
-        return 0;
+    uint64_t mark = vm_number(header, 16, 0, 8), class = vm_number(header, 16, 8, 8);
     if (!at->has_narrow_klass)
-        return header[1] % 8 == 0 ? header[1] : 0;
-    uint64_t narrow = at->has_compact_headers ? header[0] >> at->mark_shift : header[1] & UINT32_MAX;
+        return class % 8 == 0 ? class : 0;
+    uint64_t narrow = at->has_compact_headers ? mark >> at->mark_shift : class & UINT32_MAX;
     return narrow == 0 ? 0 : at->klass_base + (narrow << at->klass_shift);
+}
+
+uint64_t vm_object_class(struct vm *vm, uint64_t object)
+{
+    uint8_t header[16];
+    return vm->objects.is_known && object != 0 && vm_read(vm, object, header, sizeof header)
+               ? vm_class_of_header(vm, header)
+               : 0;
 }
 
 /* ---- names and fields ---- */
@@ -120,21 +126,22 @@ struct wanted {
     struct vm *vm;
     uint64_t class;
     const char *name;
+    bool is_static;
 };
 
 static bool is_wanted(const struct class_field *field, void *context)
 {
     const struct wanted *wanted = context;
     char text[64];
-    size_t n = field->is_static ? 0
-                                : class_field_text(wanted->vm, &wanted->vm->objects.classes, wanted->class, field->name,
-                                                   text, sizeof text);
+    size_t n = field->is_static != wanted->is_static ? 0
+                                                     : class_field_text(wanted->vm, &wanted->vm->objects.classes,
+                                                                        wanted->class, field->name, text, sizeof text);
     return n > 0 && n < sizeof text && strcmp(text, wanted->name) == 0;
 }
 
-static uint32_t find_offset(struct vm *vm, uint64_t class, const char *name)
+uint32_t vm_class_field_at(struct vm *vm, uint64_t class, const char *name, bool is_static)
 {
-    struct wanted wanted = { vm, class, name };
+    struct wanted wanted = { vm, class, name, is_static };
     struct class_field field;
     return class_field_find(vm, &vm->objects.classes, class, is_wanted, &wanted, &field) ? field.offset : 0;
 }
@@ -154,25 +161,45 @@ static bool has_field(struct vm *vm, uint64_t object, struct vm_object_field *fi
             break;
     }
     if (is_there && field->offset == 0)
-        field->offset = find_offset(vm, class, field->name);
+        field->offset = vm_class_field_at(vm, class, field->name, false);
     if (is_there && field->offset != 0)
         field->known[field->n_known++ % VM_KNOWN_CLASSES] = own;
     return is_there && field->offset != 0;
 }
 
-uint64_t vm_object_reference(struct vm *vm, uint64_t object, struct vm_object_field *field)
+uint32_t vm_object_field_at(struct vm *vm, uint64_t object, struct vm_object_field *field)
+{
+    return has_field(vm, object, field) ? field->offset : 0;
+}
+
+uint64_t vm_class_mirror(struct vm *vm, uint64_t class)
+{
+    uint64_t at;
+    struct vm_field field = { "Klass", "_java_mirror", &at, false };
+    return vm_fields_find(vm, &field, 1) ? vm_handle_object(vm, class + at) : 0;
+}
+
+uint32_t vm_reference_bytes(struct vm *vm)
+{
+    return vm->objects.has_narrow_oop ? 4 : 8;
+}
+
+uint64_t vm_reference_of(struct vm *vm, const uint8_t *field)
 {
     struct vm_objects *at = &vm->objects;
-    uint64_t wide = 0;
-    uint32_t narrow = 0;
-    if (!has_field(vm, object, field))
-        return 0;
-    if (!at->has_narrow_oop) {
-        wide = vm_read_u64(vm, object + field->offset, &wide) ? uncolored(vm, wide) : 0;
-        return wide % 8 == 0 ? wide : 0;
-    }
-    return vm_read(vm, object + field->offset, &narrow, sizeof narrow) && narrow != 0
-               ? at->oop_base + ((uint64_t)narrow << at->oop_shift)
+    uint32_t n = vm_reference_bytes(vm);
+    uint64_t value = vm_number(field, n, 0, n);
+    if (at->has_narrow_oop)
+        return value == 0 ? 0 : at->oop_base + (value << at->oop_shift);
+    value = uncolored(vm, value);
+    return value % 8 == 0 ? value : 0;
+}
+
+uint64_t vm_object_reference(struct vm *vm, uint64_t object, struct vm_object_field *field)
+{
+    uint8_t bytes[8];
+    return has_field(vm, object, field) && vm_read(vm, object + field->offset, bytes, vm_reference_bytes(vm))
+               ? vm_reference_of(vm, bytes)
                : 0;
 }
 

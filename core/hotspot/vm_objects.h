@@ -85,6 +85,22 @@ struct vm_object_field {
 /* The object that a field of an object points to; 0: none, or not known. */
 uint64_t vm_object_reference(struct vm *vm, uint64_t object, struct vm_object_field *field);
 
+/* Where it is in objects of this one's class, in bytes; 0: that has none. */
+uint32_t vm_object_field_at(struct vm *vm, uint64_t object, struct vm_object_field *field);
+
+/* The same of a class that is known: its own field, of an instance, or static in its mirror (vm_class_mirror). */
+uint32_t vm_class_field_at(struct vm *vm, uint64_t class, const char *name, bool is_static);
+
+/* The java.lang.Class of a class; 0: not known. */
+uint64_t vm_class_mirror(struct vm *vm, uint64_t class);
+
+/* From what was copied: the class by the first 16 bytes of an object, and a reference by what is in a field. */
+uint64_t vm_class_of_header(struct vm *vm, const uint8_t header[16]);
+uint64_t vm_reference_of(struct vm *vm, const uint8_t *field);
+
+/* The bytes of a reference in an object. */
+uint32_t vm_reference_bytes(struct vm *vm);
+
 /* A field of 8 bytes; or of one. */
 bool vm_object_byte(struct vm *vm, uint64_t object, struct vm_object_field *field, uint8_t *value);
 bool vm_object_long(struct vm *vm, uint64_t object, struct vm_object_field *field, uint64_t *value);

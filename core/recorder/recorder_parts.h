@@ -93,6 +93,7 @@ struct recorder_stacks {
     uint64_t visits_cpu_ns; /* what visits have cost here */
     double visit_cost_ns;   /* one, of late; 0: there was one at most, at which all was new */
     uint32_t n_visits;
+    uint64_t virtual_ns; /* when virtual threads are looked at next, as visit_ns */
     uint64_t drained_ns; /* when samples were taken out of the rings last */
     uint64_t sampled_ns; /* CPU time that the samples represent */
     uint64_t cpu_ns;     /* of the process, when the agent began to poll */

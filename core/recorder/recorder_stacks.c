@@ -14,6 +14,8 @@
 
 #define WAITS_MOST_NS  1e9 /* between two visits, whatever they cost */
 #define VISITS_OF_LATE 8u
+#define VIRTUAL_MOST   256u /* virtual threads that a look sees, about */
+#define VIRTUAL_NS     UINT64_C(1000000000)
 
 /*
  * What is known of the JVM's code and methods is compared again in each drain: when it took more, with one for each few
@@ -173,6 +175,18 @@ static int take_wait(const struct stack_wait *wait, void *context, struct err *e
     return rc;
 }
 
+static int take_virtual(const struct stack_virtual *threads, void *context, struct err *err)
+{
+    struct recorder_stacks *s = context;
+    const struct recorder_now *now = s->now;
+    if (threads->sample.time_ns < now->first.monotonic_ns || now->plan->threads != NULL)
+        return 0;
+    uint64_t ticks = clock_ticks(threads->sample.time_ns, &now->latest, &now->first, &now->latest);
+    int rc = wait_log_add_virtual(&s->log, now->writer, threads, ticks, err);
+    s->is_ours = rc < 0;
+    return rc;
+}
+
 /* Not in step with the program, and so that they take no more than they may. */
 static void plan_visit(struct recorder_stacks *s, uint64_t now_ns)
 {
@@ -190,6 +204,10 @@ static int visit(struct recorder_stacks *s, struct err *err)
 {
     uint64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     int rc = stack_sampler_visit(s->sampler, take_wait, s, err);
+    if (rc == 0 && s->visit_ns >= s->virtual_ns) {
+        s->virtual_ns = s->visit_ns + VIRTUAL_NS;
+        rc = stack_sampler_visit_virtual(s->sampler, VIRTUAL_MOST, take_virtual, s, err);
+    }
     double cost_ns = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns);
     s->visits_cpu_ns += (uint64_t)cost_ns;
     uint32_t n = s->n_visits++;
@@ -246,6 +264,7 @@ static int write_waits_info(struct recorder_stacks *s, const struct stack_sample
     if (state->why_no_waits[0] != '\0')
         return info_write_text(s->now->writer, INFO_WAIT_FAILED, state->why_no_waits, err);
     return wait_log_flush(&s->waits, s->now->writer, err) < 0 ||
+                   sample_log_write_virtual_info(s->now->writer, &state->virtuals, err) < 0 ||
                    info_write_count(s->now->writer, INFO_WAIT_VISITS, state->waits.n_visits, err) < 0
                ? -1
                : info_write_real(s->now->writer, INFO_WAIT_CPU_MS, (double)s->visits_cpu_ns / 1e6, err);

@@ -109,6 +109,14 @@ struct wait_log {
 int wait_log_add(struct wait_log *log, struct sample_log *contexts, struct trace_writer *writer,
                  const struct stack_wait *wait, uint32_t thread, uint32_t owner, uint64_t ticks, struct err *err);
 
+/* The same of virtual threads, which have no entry that goes on. */
+int wait_log_add_virtual(struct sample_log *contexts, struct trace_writer *writer, const struct stack_virtual *threads,
+                         uint64_t ticks, struct err *err);
+
+/* What looks at virtual threads found in all, as metadata; nothing where there were none. */
+int sample_log_write_virtual_info(struct trace_writer *writer, const struct stack_virtual_state *state,
+                                  struct err *err);
+
 /* Write all that is pending: at the end.  As above. */
 int wait_log_flush(struct wait_log *log, struct trace_writer *writer, struct err *err);
 
@@ -150,6 +158,10 @@ int sample_trace_add(struct sample_trace *trace, const struct stack_sample *samp
 
 /* And what visits to its threads found; of one that waits, that it does is a sample, too. */
 int sample_trace_add_wait(struct sample_trace *trace, const struct stack_wait *wait, struct err *err);
+
+/* And what a look at virtual threads found. */
+int sample_trace_end_virtual(struct sample_trace *trace, const struct stack_virtual_state *state, struct err *err);
+int sample_trace_add_virtual(struct sample_trace *trace, const struct stack_virtual *threads, struct err *err);
 
 /* After a drain. */
 int sample_trace_code(struct sample_trace *trace, const struct stack_sampler *sampler, bool is_last, struct err *err);

@@ -119,6 +119,18 @@ int sample_trace_add_wait(struct sample_trace *trace, const struct stack_wait *w
                         owner == NULL ? TRACE_NO_THREAD : owner->info.index, ticks_of(trace, &wait->sample), err);
 }
 
+int sample_trace_add_virtual(struct sample_trace *trace, const struct stack_virtual *threads, struct err *err)
+{
+    return trace->writer == NULL
+               ? 0
+               : wait_log_add_virtual(&trace->log, trace->writer, threads, ticks_of(trace, &threads->sample), err);
+}
+
+int sample_trace_end_virtual(struct sample_trace *trace, const struct stack_virtual_state *state, struct err *err)
+{
+    return trace->writer == NULL ? 0 : sample_log_write_virtual_info(trace->writer, state, err);
+}
+
 int sample_trace_add(struct sample_trace *trace, const struct stack_sample *sample, struct err *err)
 {
     if (trace->writer == NULL)

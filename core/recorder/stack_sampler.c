@@ -124,7 +124,7 @@ static uint32_t describe(struct stack_sampler *sampler, const struct known_metho
     return sampler->n_methods - 1;
 }
 
-static uint32_t number_of(struct stack_sampler *sampler, struct known_method *method)
+uint32_t stack_sampler_number(struct stack_sampler *sampler, struct known_method *method)
 {
     if (method == NULL)
         return SAMPLED_UNKNOWN;
@@ -141,8 +141,10 @@ static uint32_t number_of(struct stack_sampler *sampler, struct known_method *me
  * What is walked was taken before, so all code that it has was there before.  What was known in the last round of a JVM
  * that has ended is right for good.
  */
-static void begin_round(struct stack_sampler *sampler)
+void stack_sampler_begin_round(struct stack_sampler *sampler)
 {
+    if (sampler->has_round)
+        return;
     uint64_t value;
     sampler->has_round = true;
     sampler->n_collections[2] = vm_collections_count(sampler->vm, &sampler->collections);
@@ -159,8 +161,8 @@ void stack_sampler_walk(struct stack_sampler *sampler, int32_t tid, const struct
     stack->n = 0;
     stack->end = STACK_NO_JAVA;
     stack->is_in_java = false;
-    if (thread != NULL && sampler->walker != NULL && !sampler->has_round)
-        begin_round(sampler);
+    if (thread != NULL && sampler->walker != NULL)
+        stack_sampler_begin_round(sampler);
     if (thread != NULL && sampler->walker != NULL)
         stack_walk(sampler->walker, thread, stack);
     stack_sampler_walked(sampler, tid, thread);
@@ -170,7 +172,7 @@ void stack_sampler_walked(struct stack_sampler *sampler, int32_t tid, const stru
 {
     struct java_stack *stack = &sampler->stack;
     for (uint32_t i = 0; i < stack->n; i++)
-        sampler->numbers[i] = number_of(sampler, stack->frames[i].method);
+        sampler->numbers[i] = stack_sampler_number(sampler, stack->frames[i].method);
     const struct cut_stack cut = { tid, thread, stack, sampler->numbers, sampler->vm, vm_read_u64 };
     stack->end = last_stacks_complete(&sampler->last, &cut);
     for (uint32_t i = 0; i < stack->n; i++)
@@ -485,6 +487,8 @@ void stack_sampler_close(struct stack_sampler *sampler)
     thread_names_free(&sampler->names);
     java_thread_names_free(&sampler->java_names);
     wait_sampler_close(sampler->waits);
+    if (sampler->virtuals != NULL)
+        sampler->close_virtuals(sampler->virtuals);
     vm_monitors_close(&sampler->monitors);
     vm_close(sampler->vm);
     free(sampler->visited);

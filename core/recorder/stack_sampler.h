@@ -93,6 +93,24 @@ struct stack_wait {
 
 typedef int stack_wait_fn(const struct stack_wait *wait, void *context, struct err *err);
 
+/* Virtual threads that did the same when they were looked at; all of it is the sampler's, as above. */
+struct stack_virtual {
+    struct stack_sample sample; /* of those that wait; of others its time and weight only: since the look before */
+    enum trace_cause cause;     /* ON_CPU: they had a carrier; READY: not yet; UNKNOWN: they could not be read */
+    const char *lock_class;     /* what one of them waits for; "": not known */
+    uint64_t n;                 /* of them, found or estimated */
+};
+
+typedef int stack_virtual_fn(const struct stack_virtual *threads, void *context, struct err *err);
+
+/* What looks at virtual threads found in all. */
+struct stack_virtual_state {
+    uint64_t n_visits, n_whole; /* looks that found any; that looked at all of them */
+    uint64_t n_found, n_lost;   /* threads of these, all looks together; of them not read */
+    uint64_t n_by_loss[VM_VIRTUAL_LOSSES];
+    const char *why_not; /* there are some, and they cannot be read; NULL */
+};
+
 struct stack_sampler_state {
     uint64_t n_samples;            /* handed out */
     uint64_t n_by_end[STACK_ENDS]; /* of those in threads of user space */
@@ -105,6 +123,7 @@ struct stack_sampler_state {
     bool has_cpus;           /* by one clock for each CPU, in place of each thread */
     uint64_t n_waiting;      /* samples of threads that wait */
     struct wait_sampler_state waits;
+    struct stack_virtual_state virtuals;
     char why_no_waits[256]; /* with only_java the rest goes on without them; "" */
 };
 
@@ -131,6 +150,15 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
  * Returns 0, or -1 with *err set.
  */
 int stack_sampler_visit(struct stack_sampler *sampler, stack_wait_fn *fn, void *context, struct err *err);
+
+/*
+ * Of the same, after it: look at the virtual threads, or if they are more than 'most' (0: any number), at about so many
+ * of them, each of which stands for others.  Those that did the same are handed out together.
+ *
+ * Returns 0, or -1 with *err set.
+ */
+int stack_sampler_visit_virtual(struct stack_sampler *sampler, uint64_t most, stack_virtual_fn *fn, void *context,
+                                struct err *err);
 
 /* The methods that were found so far, n of them; *from_start: it has sampled since the JVM's start. */
 const struct sampled_method *stack_sampler_methods(const struct stack_sampler *sampler, uint32_t *n, bool *from_start);

@@ -1,4 +1,4 @@
-/* A stack sampler, shared by stack_sampler.c and stack_waits.c; nobody else includes it. */
+/* A stack sampler, shared by stack_sampler.c, stack_waits.c and stack_virtuals.c; nobody else includes it. */
 #ifndef CORE_RECORDER_STACK_SAMPLER_STATE_H
 #define CORE_RECORDER_STACK_SAMPLER_STATE_H
 
@@ -10,6 +10,7 @@
 #include "core/recorder/stack_sampler.h"
 
 struct kept_stack;
+struct stack_virtuals;
 
 /* A thread at this visit. */
 struct visited {
@@ -34,7 +35,9 @@ struct stack_sampler {
     struct java_thread_names java_names;
     struct stack_sampler_options options;
     struct sample_periods periods;
-    struct wait_sampler *waits; /* NULL: none, or not yet */
+    struct wait_sampler *waits;      /* NULL: none, or not yet */
+    struct stack_virtuals *virtuals; /* owned; NULL: they have not been looked at yet */
+    void (*close_virtuals)(struct stack_virtuals *virtuals);
     struct vm_monitors monitors;
     struct stack_anchors anchors;
     bool has_anchors;
@@ -62,6 +65,12 @@ struct stack_sampler {
 
 /* The stack of a thread (NULL: not to be walked) into sampler->stack, its methods into sampler->numbers. */
 void stack_sampler_walk(struct stack_sampler *sampler, int32_t tid, const struct thread_state *thread);
+
+/* What is known of code and methods is compared again, once in a round. */
+void stack_sampler_begin_round(struct stack_sampler *sampler);
+
+/* The sampler's number of a method; SAMPLED_UNKNOWN: there is none. */
+uint32_t stack_sampler_number(struct stack_sampler *sampler, struct known_method *method);
 
 /* sampler->stack is new: its methods into sampler->numbers; what was cut off is what it was before. */
 void stack_sampler_walked(struct stack_sampler *sampler, int32_t tid, const struct thread_state *thread);

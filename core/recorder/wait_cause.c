@@ -58,7 +58,7 @@ static bool is_queue(const char *class_name)
 static enum trace_cause parked(const struct method_name *frames, uint32_t n)
 {
     bool acquires = false;
-    for (uint32_t i = 1; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         const char *class_name = frames[i].class_name;
         if (strcmp(class_name, "java/util/concurrent/locks/LockSupport") == 0)
             continue;
@@ -84,12 +84,41 @@ static enum trace_cause blocked(const struct wait_evidence *evidence)
         return TRACE_CAUSE_UNKNOWN;
     const struct method_name *top = &evidence->frames[0];
     if (strcmp(top->method, "park") == 0 && strstr(top->class_name, "misc/Unsafe") != NULL)
-        return parked(evidence->frames, evidence->n);
+        return parked(evidence->frames + 1, evidence->n - 1);
     if (strcmp(top->class_name, "java/lang/Thread") == 0 && text_begins(top->method, "sleep"))
         return TRACE_CAUSE_SLEEP;
     if (strcmp(top->class_name, "java/lang/Object") == 0 && text_begins(top->method, "wait"))
         return TRACE_CAUSE_WAIT;
     return TRACE_CAUSE_JVM;
+}
+
+/* What takes a virtual thread off its carrier, whatever it waits for. */
+static bool is_yield(const char *class_name)
+{
+    static const char *const classes[] = { "jdk/internal/vm/Continuation", "java/lang/VirtualThread",
+                                           "java/lang/System$", "jdk/internal/misc/VirtualThreads",
+                                           "java/util/concurrent/locks/LockSupport" };
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (text_begins(class_name, classes[i]))
+            return true;
+    return false;
+}
+
+enum trace_cause wait_cause_of_virtual(enum vm_virtual_state state, const struct method_name *frames, uint32_t n)
+{
+    uint32_t i = 0;
+    if (state != VM_VIRTUAL_PARKED)
+        return state == VM_VIRTUAL_BLOCKED   ? TRACE_CAUSE_MONITOR
+               : state == VM_VIRTUAL_WAITING ? TRACE_CAUSE_WAIT
+               : state == VM_VIRTUAL_READY   ? TRACE_CAUSE_READY
+                                             : TRACE_CAUSE_ON_CPU;
+    while (i < n && is_yield(frames[i].class_name))
+        i++;
+    if (i < n && strcmp(frames[i].class_name, "java/lang/Thread") == 0 && text_begins(frames[i].method, "sleep"))
+        return TRACE_CAUSE_SLEEP;
+    if (i < n && strcmp(frames[i].class_name, "sun/nio/ch/Poller") == 0)
+        return TRACE_CAUSE_SOCKET;
+    return parked(frames + i, n - i);
 }
 
 enum trace_cause wait_cause_find(const struct wait_evidence *evidence)

@@ -114,6 +114,48 @@ int wait_log_add(struct wait_log *log, struct sample_log *contexts, struct trace
     return is_contended(wait->cause) || pending->wait.weight_ns >= ENTRY_NS ? write_wait(log, writer, pending, err) : 0;
 }
 
+int wait_log_add_virtual(struct sample_log *contexts, struct trace_writer *writer, const struct stack_virtual *threads,
+                         uint64_t ticks, struct err *err)
+{
+    struct trace_sample at = { .context = 0, .index = -1 };
+    if (threads->sample.n > 0 && sample_log_locate(contexts, writer, &threads->sample, &at, err) < 0)
+        return -1;
+    const struct trace_virtual_wait wait = { .ticks = ticks,
+                                             .cause = threads->cause,
+                                             .context = at.context,
+                                             .index = at.index,
+                                             .end = at.end,
+                                             .n = threads->n,
+                                             .weight_ns = threads->sample.weight,
+                                             .lock_class = threads->lock_class };
+    return trace_write_virtual_wait(writer, &wait, err);
+}
+
+/* "0.3 % of them: they went on meanwhile", by what was the reason for most. */
+static int write_lost(struct trace_writer *writer, const struct stack_virtual_state *state, struct err *err)
+{
+    enum vm_virtual_loss most = 0;
+    char text[128];
+    for (enum vm_virtual_loss i = 0; i < VM_VIRTUAL_LOSSES; i++)
+        most = state->n_by_loss[i] > state->n_by_loss[most] ? i : most;
+    snprintf(text, sizeof text, "%.3g %%, most because %s", 100.0 * (double)state->n_lost / (double)state->n_found,
+             vm_virtual_loss_name(most));
+    return info_write_text(writer, INFO_VIRTUAL_LOST, text, err);
+}
+
+int sample_log_write_virtual_info(struct trace_writer *writer, const struct stack_virtual_state *state, struct err *err)
+{
+    if (state->why_not != NULL && info_write_text(writer, INFO_VIRTUAL_FAILED, state->why_not, err) < 0)
+        return -1;
+    if (state->n_visits == 0)
+        return 0;
+    return info_write_count(writer, INFO_VIRTUAL_LOOKS, state->n_visits, err) < 0 ||
+                   info_write_count(writer, INFO_VIRTUAL_WHOLE, state->n_whole, err) < 0 ||
+                   (state->n_lost > 0 && write_lost(writer, state, err) < 0)
+               ? -1
+               : 0;
+}
+
 int wait_log_flush(struct wait_log *log, struct trace_writer *writer, struct err *err)
 {
     for (uint32_t i = 0; i < log->n; i++)

@@ -17,6 +17,7 @@
 #include "core/base/err.h"
 #include "core/base/method_name.h"
 #include "core/hotspot/stack_walk.h"
+#include "core/hotspot/vm_virtual.h"
 #include "core/trace/trace.h"
 
 struct vm;
@@ -40,9 +41,12 @@ struct wait_evidence {
     uint32_t n;                       /* more than WAIT_FRAMES tell nothing */
 };
 
-#define WAIT_FRAMES 12u
+#define WAIT_FRAMES 20u
 
 enum trace_cause wait_cause_find(const struct wait_evidence *evidence);
+
+/* The same of a virtual thread without a carrier, by its innermost methods, as above. */
+enum trace_cause wait_cause_of_virtual(enum vm_virtual_state state, const struct method_name *frames, uint32_t n);
 
 /* Does a system call name a descriptor by its first argument, so that it matters what that is? */
 bool wait_cause_has_descriptor(long call);

@@ -22,8 +22,9 @@
 #define FORMAT_MAJOR 3
 /* Additions that an older reader may ignore, of version 2: 1: LOCATIONS, IP_SAMPLES; 2: CPU_TIMES, COLLECTIONS; 3:
  * MISSES; 4: ACCESSES; 5: HEAP; 6: STACKS; 7: CONTEXTS, SAMPLES (and no STACKS any more); 8: WAITS; 9: ALLOCATIONS; 10:
- * HEAP_EVENTS; 11: VALUES.  Of version 3: 1: BYTECODES; 2: EVENT_SAMPLES; 3: PRESSURE; 4: CODE. */
-#define FORMAT_MINOR 4
+ * HEAP_EVENTS; 11: VALUES.  Of version 3: 1: BYTECODES; 2: EVENT_SAMPLES; 3: PRESSURE; 4: CODE; 5:
+ * VIRTUAL_WAITS. */
+#define FORMAT_MINOR 5
 
 #define CHUNK_MAGIC        UINT32_C(0x6b6863d7) /* d7 'c' 'h' 'k' */
 #define CHUNK_HEADER_BYTES 24
@@ -60,7 +61,8 @@ enum chunk_type {
     CHUNK_BYTECODES = 27,
     CHUNK_EVENT_SAMPLES = 28,
     CHUNK_PRESSURE = 29,
-    CHUNK_CODE = 30
+    CHUNK_CODE = 30,
+    CHUNK_VIRTUAL_WAITS = 31
 };
 
 #define CHUNK_FLAGS_N_COUNTERS 0x7f /* of RECORDS and READINGS: values that follow each record */

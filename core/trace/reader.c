@@ -177,6 +177,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_EVENT_SAMPLES:
     case CHUNK_PRESSURE:
     case CHUNK_CODE:
+    case CHUNK_VIRTUAL_WAITS:
         return tables_take(&reader->tables, &reader->chunk);
     case CHUNK_RECORDS:
         return begin_records(reader);

@@ -309,8 +309,8 @@ enum tables_result tables_take(struct tables *tables, const struct chunk *chunk)
     if (chunk->type == CHUNK_COUNTERS && tables->have_counters)
         return TABLES_DAMAGED;
     tables->have_counters = tables->have_counters || chunk->type == CHUNK_COUNTERS;
-    if (chunk->type == CHUNK_WAITS)
-        return wait_tables_take(tables, &c);
+    if (chunk->type == CHUNK_WAITS || chunk->type == CHUNK_VIRTUAL_WAITS)
+        return wait_tables_take(tables, chunk->type, &c);
     if (chunk->type == CHUNK_STACKS || chunk->type == CHUNK_CONTEXTS || chunk->type == CHUNK_SAMPLES ||
         chunk->type == CHUNK_ALLOCATIONS || chunk->type == CHUNK_HEAP_EVENTS || chunk->type == CHUNK_PRESSURE ||
         chunk->type == CHUNK_CODE)

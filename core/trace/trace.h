@@ -242,6 +242,21 @@ struct trace_wait {
 };
 
 /*
+ * Virtual threads that did the same at one moment.  Those that wait have no carrier; with ON_CPU they had one, with
+ * READY they had none, and of UNKNOWN it could not be read what they did.
+ */
+struct trace_virtual_wait {
+    uint64_t ticks; /* all that one look at them found has the same */
+    enum trace_cause cause;
+    uint32_t context; /* as of a wait, */
+    int32_t index;    /* and these two */
+    uint8_t end;
+    uint64_t n;             /* threads, found or estimated from some of them */
+    uint64_t weight_ns;     /* since the look before: a look stands for it */
+    const char *lock_class; /* as of a wait, of one of them */
+};
+
+/*
  * An object that the JVM sampled when it was allocated.  It draws after how many bytes of a thread the next one is,
  * with this mean: so the sample stands for size_bytes / (1 - exp(-size_bytes / mean_bytes)) bytes.
  */
@@ -388,6 +403,7 @@ int trace_write_collection(struct trace_writer *writer, const struct trace_colle
 int trace_write_context(struct trace_writer *writer, const struct trace_context *context, struct err *err);
 int trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample, struct err *err);
 int trace_write_wait(struct trace_writer *writer, const struct trace_wait *wait, struct err *err);
+int trace_write_virtual_wait(struct trace_writer *writer, const struct trace_virtual_wait *wait, struct err *err);
 int trace_write_allocation(struct trace_writer *writer, const struct trace_allocation *allocation, struct err *err);
 /* In the order of time. */
 int trace_write_pressure(struct trace_writer *writer, const struct trace_pressure *pressure, struct err *err);
@@ -493,6 +509,7 @@ struct trace_listener {
     void (*context_node)(void *context, uint32_t number, const struct trace_context *node);
     void (*sample)(void *context, const struct trace_sample *sample);
     void (*wait)(void *context, const struct trace_wait *wait);
+    void (*virtual_wait)(void *context, const struct trace_virtual_wait *wait);
     void (*allocation)(void *context, const struct trace_allocation *allocation);
     void (*heap_event)(void *context, const struct trace_heap_event *event);
     void (*pressure)(void *context, const struct trace_pressure *pressure);

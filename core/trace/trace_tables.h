@@ -33,6 +33,7 @@ struct sample_tables {
 struct wait_tables {
     const char **classes; /* by number less 1; owned, the texts are the arena's */
     size_t n_classes, room;
+    const char *virtual_class; /* the latest one of virtual threads; NULL: none yet */
 };
 
 struct tables {
@@ -61,15 +62,15 @@ void tables_free(struct tables *tables);
 enum tables_result { TABLES_OK, TABLES_DAMAGED, TABLES_TOO_DEEP };
 
 /* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, LOCATIONS, CPU_TIMES, COLLECTIONS, MISSES, STACKS, CONTEXTS,
- * SAMPLES, WAITS, ALLOCATIONS, HEAP_EVENTS, PRESSURE, CODE or VALUES chunk. */
+ * SAMPLES, WAITS, VIRTUAL_WAITS, ALLOCATIONS, HEAP_EVENTS, PRESSURE, CODE or VALUES chunk. */
 enum tables_result tables_take(struct tables *tables, const struct chunk *chunk);
 
 /* All entries of a STACKS, CONTEXTS, SAMPLES, ALLOCATIONS, HEAP_EVENTS, PRESSURE or CODE chunk. */
 enum tables_result sample_tables_take(struct tables *tables, enum chunk_type type, struct cursor *c);
 void sample_tables_free(struct sample_tables *samples);
 
-/* All entries of a WAITS chunk. */
-enum tables_result wait_tables_take(struct tables *tables, struct cursor *c);
+/* All entries of a WAITS or VIRTUAL_WAITS chunk. */
+enum tables_result wait_tables_take(struct tables *tables, enum chunk_type type, struct cursor *c);
 void wait_tables_free(struct wait_tables *waits);
 
 /* A text without NULs, or NULL and *result set.  One equal to the hint (or NULL) is not stored again. */

@@ -48,6 +48,11 @@ static const char *take_class(struct tables *tables, struct cursor *c, enum tabl
     return *xpush(waits->classes, waits->room, waits->n_classes) = name;
 }
 
+static uint64_t signed_of(uint64_t number)
+{
+    return number >> 1 ^ (0 - (number & 1));
+}
+
 static bool set_site(const struct tables *tables, struct cursor *c, struct trace_wait *wait)
 {
     uint64_t thread = cursor_number(c), cause = cursor_number(c), context = cursor_number(c), index = cursor_number(c);
@@ -77,8 +82,7 @@ static enum tables_result take_wait(struct tables *tables, struct cursor *c, uin
     uint64_t owner = cursor_number(c), owner_context = cursor_number(c);
     if (c->bad || owner > THREAD_INDEX_MAX + UINT64_C(1) || owner_context > tables->samples.n_contexts)
         return TABLES_DAMAGED;
-    *ticks += since >> 1 ^ (0 - (since & 1));
-    wait.ticks = *ticks;
+    wait.ticks = *ticks += signed_of(since);
     wait.owner = owner == 0 ? TRACE_NO_THREAD : (uint32_t)owner - 1;
     wait.owner_context = (uint32_t)owner_context;
     table_name(&tables->threads, wait.thread);
@@ -87,11 +91,34 @@ static enum tables_result take_wait(struct tables *tables, struct cursor *c, uin
     return TABLES_OK;
 }
 
-enum tables_result wait_tables_take(struct tables *tables, struct cursor *c)
+static enum tables_result take_virtual_wait(struct tables *tables, struct cursor *c, uint64_t *ticks)
+{
+    enum tables_result result = TABLES_OK;
+    uint64_t since = cursor_number(c), cause = cursor_number(c), context = cursor_number(c), index = cursor_number(c);
+    uint64_t end = cursor_number(c);
+    struct trace_virtual_wait wait = {
+        .cause = (enum trace_cause)cause, .context = (uint32_t)context, .index = (int32_t)index - 1, .end = (uint8_t)end
+    };
+    wait.n = cursor_number(c);
+    wait.weight_ns = cursor_number(c);
+    if (c->bad || cause >= TRACE_CAUSES || context > tables->samples.n_contexts || index > UINT16_MAX + UINT64_C(1) ||
+        end > SAMPLE_END_MAX)
+        return TABLES_DAMAGED;
+    wait.lock_class = tables_text(tables, c, tables->waits.virtual_class, &result);
+    if (result != TABLES_OK)
+        return result;
+    tables->waits.virtual_class = wait.lock_class;
+    wait.ticks = *ticks += signed_of(since);
+    if (tables->listener.virtual_wait != NULL)
+        tables->listener.virtual_wait(tables->listener.context, &wait);
+    return TABLES_OK;
+}
+
+enum tables_result wait_tables_take(struct tables *tables, enum chunk_type type, struct cursor *c)
 {
     enum tables_result result = TABLES_OK;
     uint64_t ticks = cursor_u64le(c);
     while (result == TABLES_OK && cursor_left(c) > 0)
-        result = take_wait(tables, c, &ticks);
+        result = type == CHUNK_WAITS ? take_wait(tables, c, &ticks) : take_virtual_wait(tables, c, &ticks);
     return c->bad ? TABLES_DAMAGED : result;
 }

@@ -10,7 +10,7 @@
 #define OUT_ROOM         (CHUNK_HEADER_BYTES + RECORDS_PAYLOAD_BYTES)
 #define PENDING_BYTES    ((size_t)512 * 1024) /* the target and the largest entry, four strings */
 #define PENDING_TARGET   ((size_t)64 * 1024)
-#define N_PENDING        (CHUNK_CODE + 1)
+#define N_PENDING        (CHUNK_VIRTUAL_WAITS + 1)
 #define KERNEL_DELTA_MAX (UINT64_MAX >> (KERNEL_TAG_BITS + 1))
 
 _Static_assert(LOCATION_ENTRY_BYTES < PENDING_BYTES - PENDING_TARGET, "a code location has room");
@@ -30,9 +30,9 @@ struct trace_writer {
     uint64_t n_bytes, n_records;
     bool have_counters;
     size_t n_columns; /* values of a reading; the encoder knows those of a record */
-    uint64_t kernel_ticks, reading_ticks, control_ticks, ip_sample_ticks, sample_ticks, wait_ticks, allocation_ticks,
-        heap_event_ticks, pressure_ticks, code_ticks; /* of the latest pending one */
-    uint64_t *last_ticks;                             /* by thread index: of its latest record */
+    uint64_t kernel_ticks, reading_ticks, control_ticks, ip_sample_ticks, sample_ticks, wait_ticks, virtual_ticks,
+        allocation_ticks, heap_event_ticks, pressure_ticks, code_ticks; /* of the latest pending one */
+    uint64_t *last_ticks;                                               /* by thread index: of its latest record */
     size_t n_last_ticks;
     size_t out_used;
     size_t pending_used[N_PENDING]; /* by chunk type: they are written in the order of the types */

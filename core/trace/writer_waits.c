@@ -31,6 +31,40 @@ static bool is_possible(const struct trace_writer *writer, const struct trace_wa
            wait->index <= UINT16_MAX;
 }
 
+/* An entry, with its time since the entry before. */
+static struct sink begin(struct trace_writer *writer, enum chunk_type type, uint64_t ticks, uint64_t *latest)
+{
+    bool is_first = writer->pending_used[type] == 0;
+    struct sink s = writer_begin(writer, type);
+    if (is_first)
+        sink_u64le(&s, ticks);
+    int64_t since = is_first ? 0 : (int64_t)(ticks - *latest);
+    *latest = ticks;
+    sink_number(&s, (uint64_t)since << 1 ^ (since < 0 ? UINT64_MAX : 0));
+    return s;
+}
+
+int trace_write_virtual_wait(struct trace_writer *writer, const struct trace_virtual_wait *wait, struct err *err)
+{
+    uint32_t context;
+    if (writer_check(writer, err) < 0)
+        return -1;
+    if (wait->context > writer_n_contexts(writer) || wait->end > SAMPLE_END_MAX || wait->cause >= TRACE_CAUSES ||
+        wait->index > UINT16_MAX)
+        return err_set(err, "a virtual thread's context or cause is too large for a trace");
+    if (kept_refer_context(writer, wait->context, &context, err) < 0)
+        return -1;
+    struct sink s = begin(writer, CHUNK_VIRTUAL_WAITS, kept_ticks(writer, wait->ticks), &writer->virtual_ticks);
+    sink_number(&s, wait->cause);
+    sink_number(&s, context);
+    sink_number(&s, (uint64_t)(int64_t)(wait->index + 1));
+    sink_number(&s, wait->end);
+    sink_number(&s, wait->n);
+    sink_number(&s, wait->weight_ns);
+    writer_text(&s, wait->lock_class);
+    return writer_finish(writer, CHUNK_VIRTUAL_WAITS, &s, err);
+}
+
 int trace_write_wait(struct trace_writer *writer, const struct trace_wait *wait, struct err *err)
 {
     uint32_t class, context, owner_context;
@@ -45,13 +79,7 @@ int trace_write_wait(struct trace_writer *writer, const struct trace_wait *wait,
         kept_refer_context(writer, wait->context, &context, err) < 0 ||
         kept_refer_context(writer, wait->owner_context, &owner_context, err) < 0)
         return -1;
-    bool is_first = writer->pending_used[CHUNK_WAITS] == 0;
-    struct sink s = writer_begin(writer, CHUNK_WAITS);
-    if (is_first)
-        sink_u64le(&s, ticks);
-    int64_t since = is_first ? 0 : (int64_t)(ticks - writer->wait_ticks);
-    writer->wait_ticks = ticks;
-    sink_number(&s, (uint64_t)since << 1 ^ (since < 0 ? UINT64_MAX : 0));
+    struct sink s = begin(writer, CHUNK_WAITS, ticks, &writer->wait_ticks);
     sink_number(&s, wait->thread);
     sink_number(&s, (uint64_t)wait->cause << 1 | wait->is_same);
     sink_number(&s, context);

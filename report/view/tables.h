@@ -100,6 +100,13 @@ struct waits_table_options {
 int waits_table(const struct report_source *source, const struct waits *waits,
                 const struct waits_table_options *options, struct table *table, struct err *err);
 
+/*
+ * The same of virtual threads alone: a row for each cause and method that at least 'min_share' of them waited in.
+ * whole: what the looks were at, in words.  Returns whether there are rows.
+ */
+int virtual_waits_table(const struct virtual_waits *waits, double min_share, const char *whole, struct arena *arena,
+                        struct table *table);
+
 /* A row for each class of monitors and locks, and method that waited for one.  As above. */
 int locks_table(const struct report_source *source, const struct waits *waits,
                 const struct waits_table_options *options, struct table *table, struct err *err);

@@ -126,6 +126,12 @@ static void hear_wait(void *context, const struct trace_wait *wait)
     pass->kept_waits[pass->n_kept_waits++] = *wait;
 }
 
+static void hear_virtual_wait(void *context, const struct trace_virtual_wait *wait)
+{
+    struct view_pass *pass = context;
+    waits_hear_virtual(pass->waiting, wait);
+}
+
 static void hear_pressure(void *context, const struct trace_pressure *pressure)
 {
     struct view_pass *pass = context;
@@ -151,6 +157,7 @@ static struct trace_listener listener_of(struct view_pass *pass)
                                     .code = wants(pass, VIEW_PASS_SAMPLES) ? hear_code : NULL,
                                     .location = wants(pass, VIEW_PASS_WHERE) ? hear_location : NULL,
                                     .wait = wants(pass, VIEW_PASS_WAITS | VIEW_PASS_WAIT_STACKS) ? hear_wait : NULL,
+                                    .virtual_wait = wants(pass, VIEW_PASS_WAITS) ? hear_virtual_wait : NULL,
                                     .event_sample = wants(pass, VIEW_PASS_WHERE) ? hear_event_sample : NULL,
                                     .ip_sample = wants(pass, VIEW_PASS_WHERE) ? hear_ip_sample : NULL };
 }

@@ -52,6 +52,7 @@ struct waits_reading {
     struct hash_set by_key, threads, row_threads, by_holder; /* of rows, threads, threads of rows, holders of rows */
     struct wait_pools pools;
     struct sample_profile profile;
+    struct virtual_waits_reading virtuals;
     struct hash_set visits;
     uint64_t n_visits;
     uint32_t n_threads;
@@ -76,6 +77,7 @@ void waits_close(struct waits_reading *reading)
         return;
     sample_profile_free(&reading->profile);
     wait_pools_free(&reading->pools);
+    virtual_waits_free(&reading->virtuals);
     hash_free(&reading->by_key);
     hash_free(&reading->threads);
     hash_free(&reading->visits);
@@ -264,6 +266,13 @@ void waits_hear(struct waits_reading *reading, const struct trace_wait *wait)
     }
 }
 
+void waits_hear_virtual(struct waits_reading *reading, const struct trace_virtual_wait *wait)
+{
+    if (reading->only_threads == NULL)
+        virtual_waits_hear(&reading->virtuals,
+                           wait->context == 0 ? NULL : wait_sites_find(reading->sites, wait->context), wait);
+}
+
 void waits_hear_sample(struct waits_reading *reading, const struct trace_sample *sample)
 {
     if (sample->is_waiting || sample->ticks == TRACE_UNKNOWN || sample->context == 0)
@@ -384,5 +393,6 @@ void waits_end(struct waits_reading *reading, const struct report_source *source
         waits->waited_ns += rows[i].is_idle || rows[i].cause == TRACE_CAUSE_ON_CPU ? 0 : rows[i].ns;
     }
     find_holders(reading, rows);
+    virtual_waits_end(&reading->virtuals, all_ns, source->arena, &waits->virtuals);
     qsort(rows, waits->n, sizeof *rows, by_time);
 }

@@ -14,6 +14,7 @@
 #include "phases/samples/wait_search.h"
 #include "report/wait_sites.h"
 #include "report/format/table.h"
+#include "report/view/virtual_waits.h"
 #include "report/source.h"
 
 struct waits_reading;
@@ -50,6 +51,7 @@ struct waits {
     uint64_t waited_ns; /* of that, in rows that are not idle, nor ON_CPU */
     uint64_t n_visits;  /* 0: the trace has none */
     uint32_t n_threads;
+    struct virtual_waits virtuals;
 };
 
 static inline bool wait_row_is_lock(const struct wait_row *row)
@@ -66,6 +68,7 @@ static inline bool wait_row_is_lock(const struct wait_row *row)
 void waits_begin(struct waits_reading **reading, const struct trace_reader *reader, struct wait_sites *sites,
                  const char *only_threads);
 void waits_hear(struct waits_reading *reading, const struct trace_wait *wait);
+void waits_hear_virtual(struct waits_reading *reading, const struct trace_virtual_wait *wait);
 void waits_hear_sample(struct waits_reading *reading, const struct trace_sample *sample); /* tells where owners ran */
 
 /* After the pass. */

@@ -177,6 +177,89 @@ static void add_virtual_rows(const struct report_source *source, struct table *t
                           "count for the innermost one; Threads is the most at one time");
 }
 
+/* ---- virtual threads that were looked at ---- */
+
+static const char *virtual_key(enum trace_cause cause, struct arena *arena)
+{
+    return cause == TRACE_CAUSE_READY    ? "virtual_ready"
+           : cause == TRACE_CAUSE_ON_CPU ? "virtual_mounted"
+                                         : arena_printf(arena, "virtual_%s", trace_cause_key(cause));
+}
+
+static const char *virtual_cause(const struct virtual_wait_row *row, struct arena *arena)
+{
+    const char *name = row->cause == TRACE_CAUSE_READY     ? "no carrier"
+                       : row->cause == TRACE_CAUSE_ON_CPU  ? "on a carrier"
+                       : row->cause == TRACE_CAUSE_UNKNOWN ? "not read"
+                                                           : trace_cause_name(row->cause);
+    return arena_printf(arena, row->is_idle ? "virtual, idle (%s)" : "virtual, %s", name);
+}
+
+/* Threads of a row are those of a mean look. */
+static void add_looked_at(const struct virtual_wait_row *row, bool after_rule, struct table *table)
+{
+    const struct wait_line line = {
+        .of = { .where = row->where,
+                .n = row->n,
+                .n_threads = (uint32_t)(row->mean_threads + 0.5),
+                .is_idle = row->is_idle,
+                .share = NAN,
+                .lock_class = row->lock_class },
+        .cause = virtual_cause(row, table->arena),
+        .method =
+            row->where.class_name == NULL ? NULL : java_names_display(table->arena, &row->where, JAVA_NAMES_SHORT),
+        .called =
+            row->called.class_name == NULL ? NULL : java_names_display(table->arena, &row->called, JAVA_NAMES_SHORT),
+        .ns = row->ns,
+        .error_ns = NAN,
+    };
+    table_add(table, virtual_key(row->cause, table->arena), &line)->after_rule = after_rule;
+}
+
+static void add_virtual(const struct virtual_waits *waits, double min_share, const char *whole, struct table *table)
+{
+    uint64_t n_left = 0;
+    for (size_t i = 0; i < waits->n; i++) {
+        bool is_small = waits->rows[i].share < min_share && waits->rows[i].cause != TRACE_CAUSE_UNKNOWN;
+        n_left += is_small;
+        if (!is_small)
+            add_looked_at(&waits->rows[i], i == 0 && table->n_rows > 0, table);
+    }
+    if (waits->n == 0)
+        return;
+    table_metadata_number(table, "virtual_threads", waits->mean_threads, NULL);
+    table_metadata_number(table, "virtual_looks", (double)waits->n_looks, NULL);
+    table_note(table, arena_printf(table->arena,
+                                   "virtual threads without a carrier are in no share: %.0f on average, by %" PRIu64
+                                   " look%s at %s; Threads is the mean of these",
+                                   waits->mean_threads, waits->n_looks, text_plural(waits->n_looks), whole));
+    if (n_left > 0)
+        table_note(table, arena_printf(table->arena, "%" PRIu64 " smaller row%s of virtual threads not shown (--all)",
+                                       n_left, text_plural(n_left)));
+}
+
+static void tell_virtual(const struct report_source *source, const struct waits *waits,
+                         const struct waits_table_options *options, struct table *table)
+{
+    const char *failed = info_text(source->reader, INFO_VIRTUAL_FAILED);
+    const char *lost = info_text(source->reader, INFO_VIRTUAL_LOST);
+    bool is_whole = info_number(source->reader, INFO_VIRTUAL_WHOLE) >= (double)waits->virtuals.n_looks;
+    add_virtual(&waits->virtuals, options->min_share, is_whole ? "all of them" : "all or some of them", table);
+    if (lost != NULL)
+        table_note(table, arena_printf(table->arena, "virtual threads not read: %s", lost));
+    if (failed != NULL)
+        table_note(table, arena_printf(table->arena, "virtual threads were not looked at: %s", failed));
+}
+
+int virtual_waits_table(const struct virtual_waits *waits, double min_share, const char *whole, struct arena *arena,
+                        struct table *table)
+{
+    table_begin(table, arena);
+    TABLE_COLUMNS(table, wait_columns, 0);
+    add_virtual(waits, min_share, whole, table);
+    return table->n_rows > 0;
+}
+
 int waits_table(const struct report_source *source, const struct waits *waits,
                 const struct waits_table_options *options, struct table *table, struct err *err)
 {
@@ -202,6 +285,7 @@ int waits_table(const struct report_source *source, const struct waits *waits,
         was_idle = is_idle;
     }
     add_virtual_rows(source, table);
+    tell_virtual(source, waits, options, table);
     tell_unknown(waits, table);
     quota_note(source, table);
     if (n_left > 0)

@@ -99,8 +99,13 @@ static void print_frame(struct vm *vm, const struct java_frame *frame)
 static void print_walk(struct vm *vm, struct stack_walker *walker, const struct moment *moment, const uint8_t *bytes)
 {
     static struct java_stack stack;
-    const struct thread_state thread = { moment->pc,       moment->sp, moment->fp,     moment->link,
-                                         moment->bytecode, bytes,      moment->n_bytes };
+    const struct thread_state thread = { .pc = moment->pc,
+                                         .sp = moment->sp,
+                                         .fp = moment->fp,
+                                         .link = moment->link,
+                                         .bytecode = moment->bytecode,
+                                         .stack = bytes,
+                                         .n_bytes = moment->n_bytes };
     stack_walk(walker, &thread, &stack);
     printf("%d%s%s", stack.end, stack.is_guessed ? " guessed" : "", stack.is_in_java ? " java" : " native");
     for (uint32_t i = 0; i < stack.n; i++)

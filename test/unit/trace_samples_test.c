@@ -169,6 +169,41 @@ static void test_waits(void)
     unlink(m.path);
 }
 
+static void hear_virtual(void *context, const struct trace_virtual_wait *wait)
+{
+    struct trace_virtual_wait *last = context;
+    last[0] = last[1];
+    last[1] = *wait;
+}
+
+static void test_virtual_waits(void)
+{
+    static const struct trace_virtual_wait first = { 900, TRACE_CAUSE_LOCK, 3, 41, 2, 50000, 1000000000, "a/Lock" },
+                                           second = { 880, TRACE_CAUSE_READY, 0, -1, 0, 7, 5, "" };
+    struct trace_virtual_wait heard[2] = { second, second }, bad = first;
+    struct maker m;
+    struct trace_reader *reader;
+    struct trace_event event;
+    write_samples(&m);
+    maker_must(&m, trace_write_virtual_wait(m.writer, &first, &m.err));
+    maker_must(&m, trace_write_virtual_wait(m.writer, &second, &m.err));
+    bad.cause = TRACE_CAUSES;
+    CHECK("virtual threads of no known cause are refused", trace_write_virtual_wait(m.writer, &bad, &err) < 0);
+    maker_must(&m, trace_writer_close(m.writer, 1000, &m.err));
+    trace_open(&reader, m.path, false, &err);
+    trace_listen(reader, &(struct trace_listener){ .context = heard, .virtual_wait = hear_virtual });
+    while (trace_next(reader, &event, &err) > 0)
+        continue;
+    CHECK("virtual threads are read as they were written",
+          heard[0].ticks == 900 && heard[0].cause == TRACE_CAUSE_LOCK && heard[0].context == 3 &&
+              heard[0].index == 41 && heard[0].end == 2 && heard[0].n == 50000 && heard[0].weight_ns == 1000000000 &&
+              strcmp(heard[0].lock_class, "a/Lock") == 0);
+    CHECK("and those without a stack", heard[1].ticks == 880 && heard[1].context == 0 && heard[1].index == -1 &&
+                                           heard[1].n == 7 && heard[1].lock_class[0] == '\0');
+    trace_close(reader);
+    unlink(m.path);
+}
+
 static void hear_value(void *context, const struct trace_value *value)
 {
     uint32_t *n = context;
@@ -327,6 +362,9 @@ static void test_damage(void)
     REFUSED("a value without an id", CHUNK_VALUES, 0, 7 << 1, 0, 2, 'a');
     REFUSED("a value of no known kind", CHUNK_VALUES, 9 << 1, 7 << 1, 5 << 1, 0);
     REFUSED("half a value", CHUNK_VALUES, 9 << 1, 7 << 1, 0, 4, 'a');
+    REFUSED("virtual threads in a context that is none", CHUNK_VIRTUAL_WAITS, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3 << 1,
+            1 << 1, 0, 0, 2, 2, 0);
+    REFUSED("half of virtual threads", CHUNK_VIRTUAL_WAITS, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3 << 1, 0, 0, 0, 2);
     REFUSED("half a wait", CHUNK_WAITS, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3 << 2, 0, 0, 0, 2);
     REFUSED("a frame of no known kind", CHUNK_SAMPLES, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 20 << 1, 2, 2, 0);
 }
@@ -335,6 +373,7 @@ int main(void)
 {
     test_round_trip();
     test_waits();
+    test_virtual_waits();
     test_values();
     test_refusals();
     test_depth();

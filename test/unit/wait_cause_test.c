@@ -83,6 +83,50 @@ static const struct row rows[] = {
       { "java/lang/ProcessImpl.waitForProcessExit0" } },
 };
 
+static uint32_t name_frames(const char *const *names, char texts[DEPTH][128], struct method_name *frames)
+{
+    uint32_t n = 0;
+    for (; n < DEPTH && names[n] != NULL; n++) {
+        snprintf(texts[n], sizeof texts[0], "%s", names[n]);
+        char *point = strrchr(texts[n], '.');
+        *point = '\0';
+        frames[n] = (struct method_name){ texts[n], point + 1, "()V" };
+    }
+    return n;
+}
+
+#define YIELDED   "jdk/internal/vm/Continuation.yield", "java/lang/VirtualThread.park"
+#define UNMOUNTED YIELDED, "java/util/concurrent/locks/LockSupport.park"
+
+static const struct {
+    const char *claim;
+    enum trace_cause expected;
+    enum vm_virtual_state state;
+    const char *frames[DEPTH];
+} virtuals[] = {
+    { "a virtual thread that sleeps",
+      TRACE_CAUSE_SLEEP,
+      VM_VIRTUAL_PARKED,
+      { YIELDED, "java/lang/VirtualThread.sleepNanos", "java/lang/Thread.sleep" } },
+    { "one that wants a lock",
+      TRACE_CAUSE_LOCK,
+      VM_VIRTUAL_PARKED,
+      { UNMOUNTED, QUEUE "acquire", "java/util/concurrent/locks/ReentrantLock.lock" } },
+    { "one that takes from a queue",
+      TRACE_CAUSE_PARK,
+      VM_VIRTUAL_PARKED,
+      { UNMOUNTED, CONDITION "await", "java/util/concurrent/LinkedBlockingQueue.take" } },
+    { "one that reads a socket",
+      TRACE_CAUSE_SOCKET,
+      VM_VIRTUAL_PARKED,
+      { UNMOUNTED, "sun/nio/ch/Poller.poll", "sun/nio/ch/NioSocketImpl.park" } },
+    { "one that enters a monitor", TRACE_CAUSE_MONITOR, VM_VIRTUAL_BLOCKED, { "a/B.work" } },
+    { "one in Object.wait", TRACE_CAUSE_WAIT, VM_VIRTUAL_WAITING, { "java/lang/Object.wait0" } },
+    { "one without a carrier", TRACE_CAUSE_READY, VM_VIRTUAL_READY, { NULL } },
+    { "one on a carrier", TRACE_CAUSE_ON_CPU, VM_VIRTUAL_MOUNTED, { NULL } },
+    { "one whose stack is not known", TRACE_CAUSE_PARK, VM_VIRTUAL_PARKED, { NULL } },
+};
+
 static void check(const struct row *row)
 {
     char texts[DEPTH][128];
@@ -90,13 +134,7 @@ static void check(const struct row *row)
     struct wait_evidence evidence = {
         .call = row->call, .descriptor = row->descriptor, .is_entering = row->is_entering, .frames = frames
     };
-    for (; evidence.n < DEPTH && row->frames[evidence.n] != NULL; evidence.n++) {
-        char *text = texts[evidence.n], *point;
-        snprintf(text, sizeof texts[0], "%s", row->frames[evidence.n]);
-        point = strrchr(text, '.');
-        *point = '\0';
-        frames[evidence.n] = (struct method_name){ text, point + 1, "()V" };
-    }
+    evidence.n = name_frames(row->frames, texts, frames);
     CHECK(row->claim, wait_cause_find(&evidence) == row->expected);
 }
 
@@ -104,6 +142,12 @@ int main(void)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check(&rows[i]);
+    for (size_t i = 0; i < sizeof virtuals / sizeof *virtuals; i++) {
+        char texts[DEPTH][128];
+        struct method_name frames[DEPTH];
+        uint32_t n = name_frames(virtuals[i].frames, texts, frames);
+        CHECK(virtuals[i].claim, wait_cause_of_virtual(virtuals[i].state, frames, n) == virtuals[i].expected);
+    }
     CHECK("a read names a descriptor", wait_cause_has_descriptor(SYS_read) && !wait_cause_has_descriptor(SYS_futex));
     return tap_done();
 }

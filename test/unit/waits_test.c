@@ -43,6 +43,23 @@ static void write_wait(struct maker *m, const struct trace_wait *wait)
     maker_must(m, trace_write_wait(m->writer, wait, &m->err));
 }
 
+/* At two looks, 1,000 and 2,000 virtual threads sleep, and a tenth as many have no carrier. */
+static void write_virtual(struct maker *m, uint64_t ticks, uint32_t number)
+{
+    struct trace_virtual_wait wait = { .ticks = ticks,
+                                       .cause = TRACE_CAUSE_SLEEP,
+                                       .context = SLEEP,
+                                       .index = -1,
+                                       .n = 1000 * number,
+                                       .weight_ns = 20 * TICKS,
+                                       .lock_class = "" };
+    maker_must(m, trace_write_virtual_wait(m->writer, &wait, &m->err));
+    wait.cause = TRACE_CAUSE_READY;
+    wait.context = 0;
+    wait.n = 100 * number;
+    maker_must(m, trace_write_virtual_wait(m->writer, &wait, &m->err));
+}
+
 /*
  * At each visit: thread 1 holds the cache and sleeps, 2 waits for it; every other time 3 does, too, and else runs.  4
  * is idle, told every tenth time.  5 is the collector's.
@@ -67,6 +84,8 @@ static void write_waits(struct maker *m)
         idle.thread = 4, idle.cause = TRACE_CAUSE_PARK, idle.context = PARK, idle.n = 10, idle.weight_ns = 10 * TICKS;
         if (i % 10 == 0)
             write_wait(m, &idle);
+        if (i % 20 == 0)
+            write_virtual(m, i * TICKS, i / 20);
     }
 }
 
@@ -130,6 +149,12 @@ static void test_rows(void)
     CHECK("and its class", strcmp(monitor->lock_class, "java.util.LinkedHashMap") == 0);
     CHECK("threads that wait at a time are counted", monitor->n_threads == 2 && monitor->max_waiting == 2 &&
                                                          monitor->mean_waiting > 1.49 && monitor->mean_waiting < 1.51);
+    const struct virtual_waits *virtuals = &waits->virtuals;
+    CHECK("virtual threads have rows of their own", virtuals->n == 2 && virtuals->n_looks == 2);
+    CHECK("with their mean number, and the time of all of them",
+          virtuals->rows[0].cause == TRACE_CAUSE_SLEEP && virtuals->rows[0].mean_threads == 1500 &&
+              virtuals->rows[0].ns == 1500.0 * VISITS * TICKS && virtuals->rows[1].mean_threads == 150);
+    CHECK("where the application called", strcmp(virtuals->rows[0].where.method, "compute") == 0);
     CHECK("what is the same in all blocks of time has no error", sleep->error < 1e-9);
     view_pass_close(&pass);
     read_trace(&m, "*-3", &pass);
@@ -152,8 +177,10 @@ static void test_tables(void)
     read_trace(&m, NULL, &pass);
     CHECK("there is a table of waits", waits_table(&pass.source, &pass.waits, &all, &table, &err) == 0);
     const char *text = printed(&table, TEXT, &arena);
-    HAS("with causes", text, "\nmonitor      Prices.quote");
-    HAS("and what is idle", text, "\nidle (park)  -");
+    HAS("with causes", text, "\nmonitor              Prices.quote");
+    HAS("and what is idle", text, "\nidle (park)          -");
+    HAS("and virtual threads", text, "\nvirtual, sleep       Prices.compute");
+    HAS("those without a carrier, too", text, "\nvirtual, no carrier");
     HAS("as JSON", printed(&table, JSON, &arena), "\"monitor\"");
     CHECK("and one of locks", locks_table(&pass.source, &pass.waits, &all, &table, &err) == 0);
     HAS("with what waits, and what holds", printed(&table, TEXT, &arena),

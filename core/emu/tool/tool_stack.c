@@ -114,7 +114,9 @@ uint32_t tool_stack_read(struct tool_stack *stack, uint64_t java_thread, uint64_
         sp >= end || (pc == 0 && !vm_get_u64(sp - 8, &pc)))
         return 0;
     /* cppcheck-suppress intToPointerCast */
-    const struct thread_state thread = { pc, sp, fp, 0, 0, (const uint8_t *)(uintptr_t)sp, end - sp };
+    const struct thread_state thread = {
+        .pc = pc, .sp = sp, .fp = fp, .stack = (const uint8_t *)(uintptr_t)sp, .n_bytes = end - sp
+    };
     stack->stack.n = 0;
     stack->stack.is_guessed = false;
     stack->stack.end = stack_walk_from(walker, &thread, (struct cursor_frame){ stack_strip(walker, pc), sp, fp, false },
