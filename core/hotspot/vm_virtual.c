@@ -12,7 +12,8 @@
 #define STACK_MAX     32768u
 #define CHUNKS_MAX    16u
 #define TRIES         12
-#define SUSPENDED     0x100u /* in a thread's state, with what it is */
+#define LOOK_BINS     (UINT64_C(1) << 24) /* that are looked at, whatever the JVM says */
+#define SUSPENDED     0x100u              /* in a thread's state, with what it is */
 #define STATES        32u
 #define IS_TREE       UINT32_C(0xfffffffe) /* as a node's hash: it has the bin's first node */
 #define IS_FORWARDING UINT32_MAX           /* the bin is in the next table already */
@@ -135,6 +136,12 @@ static uint32_t instance_bytes(struct vm *vm, uint64_t class)
                : 0;
 }
 
+/* Is a field's offset known, and in what is read of an object? */
+static bool is_inside(uint32_t field)
+{
+    return field != 0 && field <= OBJECT_BYTES - sizeof(uint64_t);
+}
+
 static bool find_chunk(struct vm_virtuals *v, uint64_t class)
 {
     struct virtual_layout *at = &v->at;
@@ -143,7 +150,7 @@ static bool find_chunk(struct vm_virtuals *v, uint64_t class)
     at->sp = vm_class_field_at(v->vm, class, "sp", false);
     at->bottom = vm_class_field_at(v->vm, class, "bottom", false);
     at->end = instance_bytes(v->vm, class);
-    return at->parent != 0 && at->size != 0 && at->sp != 0 && at->end > at->sp && at->end <= OBJECT_BYTES;
+    return is_inside(at->parent) && at->size != 0 && at->sp != 0 && at->end > at->sp && at->end <= OBJECT_BYTES;
 }
 
 /* Fields of classes that an object tells: of a node, of a continuation. */
@@ -174,8 +181,9 @@ static bool find_layout(struct vm_virtuals *v)
     v->at.state = vm_class_field_at(v->vm, class, "state", false);
     v->at.carrier = vm_class_field_at(v->vm, class, "carrierThread", false);
     v->at.object_bytes = instance_bytes(v->vm, class);
-    v->is_known = v->at.cont != 0 && v->at.state != 0 && v->at.carrier != 0 && v->at.object_bytes >= 16 &&
-                  v->at.object_bytes <= OBJECT_BYTES && find_chunk(v, v->sets.classes[VIRTUAL_CHUNK]) && find_states(v);
+    v->is_known = is_inside(v->at.cont) && is_inside(v->at.state) && is_inside(v->at.carrier) &&
+                  v->at.object_bytes >= 16 && v->at.object_bytes <= OBJECT_BYTES &&
+                  find_chunk(v, v->sets.classes[VIRTUAL_CHUNK]) && find_states(v);
     v->why_not = v->is_known ? NULL : "this JVM's virtual threads do not have the fields that are known";
     return v->is_known;
 }
@@ -548,8 +556,9 @@ bool vm_virtuals_visit(struct vm_virtuals *v, uint64_t most, vm_virtual_fn *fn, 
     v->why_not = NULL;
     if (!virtual_sets_find(&v->sets) || !find_layout(v))
         return false;
-    uint64_t n_before = virtual_sets_count(&v->sets), n_bins = count_bins(v),
-             step = most == 0 ? 1 : (n_bins + most - 1) / most;
+    uint64_t n_before = virtual_sets_count(&v->sets), n_bins = count_bins(v), step;
+    most = most == 0 || most > LOOK_BINS ? LOOK_BINS : most;
+    step = (n_bins + most - 1) / most;
     step = step == 0 ? 1 : step;
     counts->is_torn = !visit_sets(v, step, fn, context, counts);
     counts->is_whole = step == 1 && (v->collections.counter != 0 || n_before > 0);

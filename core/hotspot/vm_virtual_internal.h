@@ -19,6 +19,10 @@ struct virtual_table {
 
 struct virtual_sets {
     struct vm *vm; /* borrowed */
+    /* Until a virtual thread has been made, its class is not initialized: Thread's subclasses tell. */
+    uint64_t java_thread, subclass, sibling, init_state, thread_class;
+    int32_t initialized;
+    bool may_have_none;
     /* Classes that the boot loader has defined: they come one before the other. */
     uint64_t loaders, next_loader, loader_classes, next_class, name, boot, newest;
     uint64_t classes[VIRTUAL_CLASSES]; /* 0: not loaded yet */

@@ -2,6 +2,7 @@
 #include "core/hotspot/vm_virtual_internal.h"
 
 #include "core/hotspot/vm_state.h"
+#include "core/hotspot/vm_threads.h"
 
 #define LOADERS_MAX     65536u
 #define CLASSES_MAX     (1u << 18)
@@ -10,6 +11,8 @@
 #define BINS_MAX        (1u << 30)
 #define REGISTRY_MAX    4096u /* bins */
 #define CHAIN_MAX       64u
+#define SUPERS_MAX      64
+#define SUBCLASSES_MAX  1024
 #define CELLS_MAX       512u
 
 static const char *const class_names[VIRTUAL_CLASSES] = {
@@ -44,6 +47,12 @@ void virtual_sets_open(struct virtual_sets *sets, struct vm *vm)
     };
     if (!vm_fields_find(vm, fields, sizeof fields / sizeof *fields))
         sets->loaders = VM_NONE;
+    struct vm_field early[] = { { "JavaThread", "_threadObj", &sets->java_thread, false },
+                                { "Klass", "_subklass", &sets->subclass, false },
+                                { "Klass", "_next_sibling", &sets->sibling, false },
+                                { "InstanceKlass", "_init_state", &sets->init_state, false } };
+    sets->may_have_none = vm_fields_find(vm, early, sizeof early / sizeof *early) &&
+                          vm_constant(vm, "InstanceKlass::fully_initialized", &sets->initialized);
 }
 
 /* ---- classes ---- */
@@ -101,6 +110,56 @@ static void find_classes(struct virtual_sets *sets)
         }
     }
     sets->newest = newest;
+}
+
+/* ---- whether there is any ---- */
+
+/* java.lang.Thread, by any thread of the JVM; 0: not known. */
+static uint64_t find_thread_class(const struct virtual_sets *sets)
+{
+    struct vm_thread_list list;
+    uint64_t thread, class;
+    char name[VM_CLASS_NAME_BYTES];
+    if (!vm_thread_list_find(sets->vm, &list) || vm_thread_list_read(sets->vm, &list, &thread, 1) < 1)
+        return 0;
+    class = vm_object_class(sets->vm, vm_handle_object(sets->vm, thread + sets->java_thread));
+    for (int i = 0; i < SUPERS_MAX && vm_class_text(sets->vm, class, name, sizeof name); i++) {
+        if (strcmp(name, "java/lang/Thread") == 0)
+            return class;
+        if (!vm_read_u64(sets->vm, class + sets->vm->objects.classes.super, &class))
+            break;
+    }
+    return 0;
+}
+
+/* A subclass of a class, by its name; 0: there is none. */
+static uint64_t find_subclass(const struct virtual_sets *sets, uint64_t class, const char *wanted)
+{
+    char name[VM_CLASS_NAME_BYTES];
+    if (class == 0 || !vm_read_u64(sets->vm, class + sets->subclass, &class))
+        return 0;
+    for (int i = 0; class != 0 && i < SUBCLASSES_MAX; i++) {
+        if (vm_class_text(sets->vm, class, name, sizeof name) && strcmp(name, wanted) == 0)
+            return class;
+        if (!vm_read_u64(sets->vm, class + sets->sibling, &class))
+            break;
+    }
+    return 0;
+}
+
+/* Has no virtual thread ever been made?  Then the JVM's classes need not be looked through. */
+static bool has_none(struct virtual_sets *sets)
+{
+    uint8_t state;
+    if (!sets->may_have_none)
+        return false;
+    if (sets->thread_class == 0)
+        sets->thread_class = find_thread_class(sets);
+    uint64_t class = find_subclass(sets, find_subclass(sets, sets->thread_class, "java/lang/BaseVirtualThread"),
+                                   class_names[VIRTUAL_THREAD]);
+    sets->may_have_none =
+        class != 0 && vm_read(sets->vm, class + sets->init_state, &state, 1) && state < sets->initialized;
+    return sets->may_have_none;
 }
 
 /* ---- sets ---- */
@@ -199,8 +258,10 @@ static void add_registered(struct virtual_sets *sets)
 
 bool virtual_sets_find(struct virtual_sets *sets)
 {
-    find_classes(sets);
     sets->n = 0;
+    if (has_none(sets))
+        return false;
+    find_classes(sets);
     if (sets->classes[VIRTUAL_THREAD] == 0 || sets->classes[VIRTUAL_CHUNK] == 0)
         return false;
     add_set(sets, static_reference(sets, VIRTUAL_ROOT, "VTHREADS", &sets->root_field));
