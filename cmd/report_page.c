@@ -24,7 +24,7 @@ static int write_page(const struct html_page *page, const char *pattern, struct 
 
 /* The page's tables. */
 struct page_parts {
-    struct table phases, cost, stats, slow, jit, where, hot, pauses, values, live_objects, fields;
+    struct table phases, cost, stats, slow, jit, where, hot, pauses, startup, virtuals, values, live_objects, fields;
     struct err no_pauses;
 };
 
@@ -62,6 +62,7 @@ static void make_ip_samples(struct report_run *run, struct page_parts *made, str
     const struct report_source *source = run->traces[0].source;
     const struct where *where = &run->passes[0].where;
     const struct err *err = &run->passes[0].no_where;
+    struct err ignored;
     if (err->text[0] != '\0') {
         page->no_where = err->text;
     } else {
@@ -74,6 +75,10 @@ static void make_ip_samples(struct report_run *run, struct page_parts *made, str
         page->no_pauses = made->no_pauses.text;
     else
         page->pauses = &made->pauses;
+    if (startup_table(&run->passes[0], 0, &made->startup, &ignored) == 0)
+        page->startup = &made->startup;
+    if (virtual_waits_table(&run->passes[0].waits.virtuals, 0, "them", &run->arena, &made->virtuals))
+        page->virtuals = &made->virtuals;
 }
 
 /* What only some traces have. */

@@ -12,7 +12,7 @@
 struct report_run;
 
 #define REPORT_TRACES_MAX ESTIMATE_GROUPS_MAX /* one for each group of events */
-#define REPORT_VIEWS_MAX  24
+#define REPORT_VIEWS_MAX  25
 
 /* What the page is made of. */
 #define REPORT_PAGE_PARTS                                                                                \

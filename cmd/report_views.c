@@ -33,6 +33,11 @@ static int make_pauses(struct report_run *run, struct table *table, struct err *
     return pauses_table(run->traces[0].source, table, err);
 }
 
+static int make_startup(struct report_run *run, struct table *table, struct err *err)
+{
+    return startup_table(&run->passes[0], run->options->rows.top, table, err);
+}
+
 static int make_collections(struct report_run *run, struct table *table, struct err *err)
 {
     return collections_table(&run->passes[0], table, err);
@@ -297,6 +302,8 @@ const struct report_view report_views[] = {
     { "live-objects", "BY", "sampled objects that still live, by site, method, class, age or collections (site)",
       make_live_objects, REPORT_VIEW_THREADS, VIEW_PASS_LIVE },
     { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", make_pauses, 0, 0 },
+    { "startup", NULL, "where the start of a JVM went: classes, initializers, interpreting, compiling", make_startup, 0,
+      VIEW_PASS_SAMPLES },
     { "collections", NULL, "each garbage collection, with the heap before and after it", make_collections, 0,
       VIEW_PASS_HEAP | VIEW_PASS_HEAP_EVENTS },
     { "misses", "BY,...",

@@ -95,7 +95,7 @@ int collections_write(struct collections *collections, struct perf_data *data, s
 
 struct pauses {
     struct perf_data data;
-    bool was_opened;
+    bool was_opened, is_new; /* is_new: since the JVM's start */
     struct {
         uint64_t n, ticks;
     } collectors[PAUSES_COLLECTORS]; /* at the start */

@@ -61,6 +61,7 @@ void pauses_open(struct pauses *pauses, pid_t pid, pid_t inner_pid, bool is_new)
 {
     struct err err;
     pauses->was_opened = true;
+    pauses->is_new = is_new;
     if (perf_data_open(&pauses->data, pid, inner_pid, &err) < 0)
         snprintf(pauses->why, sizeof pauses->why, "%.*s", (int)strcspn(err.text, "\n"), err.text);
     else if (!is_new)
@@ -77,6 +78,7 @@ uint64_t pauses_classes(const struct pauses *pauses)
 
 void pauses_next(struct pauses *pauses)
 {
+    pauses->is_new = false;
     if (pauses->was_opened && pauses->why[0] == '\0')
         note_start(pauses);
 }
@@ -115,6 +117,33 @@ static int write_info(const struct pauses *pauses, size_t i, uint64_t frequency,
     return info_write(writer, sums[i].key, 0, values, INFO_ALL_FIELDS, err);
 }
 
+/* A counter that a release does not have is 0. */
+static uint64_t counted(const struct pauses *pauses, const char *name, uint64_t frequency)
+{
+    uint64_t number;
+    if (!perf_data_number(&pauses->data, name, &number))
+        return 0;
+    return frequency == 0 ? number : in_ns(number, frequency);
+}
+
+static int write_startup(const struct pauses *pauses, uint64_t f, struct trace_writer *writer, struct err *err)
+{
+    uint64_t begin = counted(pauses, "sun.rt.createVmBeginTime", 0), end = counted(pauses, "sun.rt.createVmEndTime", 0);
+    const struct info_startup startup = { .create_ms = end > begin && begin > 0 ? end - begin : 0,
+                                          .archive_ns = counted(pauses, "sun.cls.sharedClassLoadTime", f),
+                                          .jdk_ns = counted(pauses, "sun.cls.sysClassLoadTime", f),
+                                          .application_ns = counted(pauses, "sun.cls.appClassLoadTime.self", f),
+                                          .n_linked = counted(pauses, "sun.cls.linkedClasses", 0),
+                                          .link_ns = counted(pauses, "sun.cls.classLinkedTime.self", f),
+                                          .n_verified = counted(pauses, "sun.cls.verifiedClasses", 0),
+                                          .verify_ns = counted(pauses, "sun.cls.classVerifyTime.self", f),
+                                          .n_initialized = counted(pauses, "sun.cls.initializedClasses", 0),
+                                          .init_ns = counted(pauses, "sun.cls.classInitTime.self", f),
+                                          .n_compiled = counted(pauses, "sun.ci.totalCompiles", 0),
+                                          .compile_ns = counted(pauses, "java.ci.totalTime", f) };
+    return pauses->is_new ? info_write(writer, INFO_STARTUP, 0, &startup, INFO_ALL_FIELDS, err) : 0;
+}
+
 int pauses_write(struct pauses *pauses, struct trace_writer *writer, struct err *err)
 {
     uint64_t frequency = 0;
@@ -133,5 +162,5 @@ int pauses_write(struct pauses *pauses, struct trace_writer *writer, struct err 
     for (size_t i = 0; i < N_SUMS; i++)
         if (write_info(pauses, i, frequency, writer, err) < 0)
             return -1;
-    return 0;
+    return write_startup(pauses, frequency, writer, err);
 }

@@ -4,7 +4,7 @@
 #include "core/base/words.h"
 #include "core/trace/writer_kept.h"
 
-#define FIELDS_MAX 7
+#define FIELDS_MAX 12
 #define NAME_BYTES 48
 
 enum type { END, COUNT, REAL, SHARE, WORD, TEXT };
@@ -32,6 +32,7 @@ struct info_row {
 #define SAFEPOINT(member)        { COUNT, 0, offsetof(struct info_safepoints, member) }
 #define LEFT_OUT(member)         { COUNT, 0, offsetof(struct info_left_out, member) }
 #define SETS(type, decimals, member) { type, decimals, offsetof(struct info_sets_error, member) }
+#define STARTUP(member)          { COUNT, 0, offsetof(struct info_startup, member) }
 #define CLASSES(member)          { COUNT, 0, offsetof(struct info_classes, member) }
 #define CODE_CACHE(type, member) { type, 0, offsetof(struct info_code_cache, member) }
 #define COLLECTOR(type, member)  { type, 0, offsetof(struct info_collector, member) }
@@ -184,6 +185,12 @@ static const struct info_row rows[INFO_N_KEYS] = {
         "classes loaded, classes from archives; ns to load, link, verify, initialize",
         { CLASSES(n_loaded), CLASSES(n_archived), CLASSES(load_ns), CLASSES(link_ns), CLASSES(verify_ns),
           CLASSES(init_ns) }, OF_FILE },
+    [INFO_STARTUP] = { "startup", "",
+        "ms to create the JVM; ns to load classes from archives, the JDK's, the program's; classes and ns to link, to "
+        "verify, to initialize; methods and ns to compile",
+        { STARTUP(create_ms), STARTUP(archive_ns), STARTUP(jdk_ns), STARTUP(application_ns), STARTUP(n_linked),
+          STARTUP(link_ns), STARTUP(n_verified), STARTUP(verify_ns), STARTUP(n_initialized), STARTUP(init_ns),
+          STARTUP(n_compiled), STARTUP(compile_ns) }, OF_FILE },
     [INFO_PAUSES_FAILED] = { "pauses.failed", "", "why the JVM's counters could not be read", { ONE_TEXT }, OF_ALL },
     [INFO_PERF_MAP] = { "perf_map", "", "the symbol file for perf", { ONE_TEXT }, OF_ALL },
     [INFO_PERF_MAP_FAILED] = { "perf_map.failed", "", "why there is no symbol file", { ONE_TEXT }, OF_ALL },

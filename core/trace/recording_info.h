@@ -103,6 +103,7 @@ enum info_key {
     INFO_PAUSES_GC,
     INFO_PAUSES_SAFEPOINTS,
     INFO_PAUSES_CLASSES,
+    INFO_STARTUP,
     INFO_PAUSES_FAILED,
     INFO_PERF_MAP,
     INFO_PERF_MAP_FAILED,
@@ -189,6 +190,14 @@ struct info_code_cache {
 
 struct info_classes {
     uint64_t n_loaded, n_archived, load_ns, link_ns, verify_ns, init_ns;
+};
+
+/* INFO_STARTUP: of a JVM that was recorded from its start on.  Times of class loading do not contain each other. */
+struct info_startup {
+    uint64_t create_ms;                          /* until the JVM could run main */
+    uint64_t archive_ns, jdk_ns, application_ns; /* loading classes: from an archive, others by the loaders */
+    uint64_t n_linked, link_ns, n_verified, verify_ns, n_initialized, init_ns;
+    uint64_t n_compiled, compile_ns;
 };
 
 struct info_live_samples {

@@ -31,7 +31,8 @@ struct html_page {
     const struct report_trace *traces;
     size_t n_traces;
     const struct report_source *whole, *other;
-    const struct table *phases, *cost, *stats, *slow, *jit, *where, *hot, *pauses, *values, *live_objects, *fields;
+    const struct table *phases, *cost, *stats, *slow, *jit, *where, *hot, *pauses, *startup, *virtuals, *values,
+        *live_objects, *fields;
     const struct timeline_read *line;
     const char *no_line, *no_where, *no_pauses;
     const struct trace_allocation *allocations;

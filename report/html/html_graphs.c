@@ -297,4 +297,8 @@ void html_graphs(struct html_json *json, const struct html_page *page)
     put_allocations(json, page);
     put_events(json, page->whole);
     html_close(json, ']');
+    if (page->startup != NULL)
+        html_table(json, "startup", page->startup);
+    if (page->virtuals != NULL)
+        html_table(json, "virtual_threads", page->virtuals);
 }

@@ -44,7 +44,7 @@ void html_steps_put(struct html_json *json, struct timeline_given *entries, size
 void html_steps(struct html_json *json, const struct report_source *source, const struct timeline_read *line,
                 const uint32_t *drawn);
 
-/* What the widths of its flame graph can mean. */
+/* What the widths of its flame graph can mean; and the tables of a start and of virtual threads. */
 void html_graphs(struct html_json *json, const struct html_page *page);
 
 /*

@@ -128,6 +128,7 @@ function drawPlaces() {
               " of a thread\u2019s CPU time, what the thread ran. Shares are of all CPU time, by the part of the " +
               "program that the thread belongs to."
             : "Not shown: " + (where.why ?? "no samples were taken") + ".";
+    const { startup, virtual_threads: virtuals } = data;
     const notes = (where.notes ?? []).filter((note) => !data.phases.notes.includes(note));
     byId("ip-samples-body").replaceChildren(
         ...[
@@ -138,7 +139,11 @@ function drawPlaces() {
             html("h3", {}, "What the JVM counted"),
             pauses.why === undefined
                 ? plainTable(pauses, "Collections, safepoints and class loading", "there was none")
-                : html("p", { class: "quiet" }, "Not shown: " + (pauses.why ?? "the JVM's counters were not read") + ".")
+                : html("p", { class: "quiet" }, "Not shown: " + (pauses.why ?? "the JVM's counters were not read") + "."),
+            startup === undefined ? null : html("h3", {}, "The start of the JVM"),
+            startup === undefined ? null : plainTable(startup, "Where the start went", "there was none"),
+            virtuals === undefined ? null : html("h3", {}, "Virtual threads"),
+            virtuals === undefined ? null : plainTable(virtuals, "Where virtual threads wait", "there are none")
         ].filter(Boolean)
     );
 }

@@ -112,6 +112,14 @@ int locks_table(const struct report_source *source, const struct waits *waits,
                 const struct waits_table_options *options, struct table *table, struct err *err);
 
 /*
+ * Where the time of a JVM's start went, of a recording that began with it: what the JVM counts of its classes and its
+ * compilers, and CPU time of samples, by initializer (top: classes; 0: ten).
+ *
+ * Returns 0, or -1 with *err set: the recording did not begin with the JVM.
+ */
+int startup_table(const struct view_pass *pass, uint64_t top, struct table *table, struct err *err);
+
+/*
  * Garbage collections, by kind of pause and one by one, safepoints, and class loading, as the JVM itself counted them.
  */
 
