@@ -1,6 +1,6 @@
 #!/bin/bash
 # A service with four faults: after 'profile' each is the subject of a finding, and of none when it is mended.
-# timeout: 300
+# timeout: 500
 # long: yes
 . "$(dirname "$0")/../lib.sh"
 needs_command profile
@@ -15,12 +15,12 @@ start_service() {
     wait_for 20 grep -q '^UP' "$SCRATCH/service"
 }
 
-# found JDK FIXED: 'RULE SUBJECT' of each finding of 20 seconds of it, when it is warm.
+# found JDK FIXED: 'RULE SUBJECT' of each finding of 40 seconds of it, when it is warm.
 found() {
     start_service "$1" "$2" || return
     local service=$pid
     sleep 3
-    "$mmprof" profile -q -p "$service" -d 20 -o "$SCRATCH/profile" > "$SCRATCH/report" 2>&1
+    "$mmprof" profile -q -p "$service" -d 40 -o "$SCRATCH/profile" > "$SCRATCH/report" 2>&1
     "$mmprof" report --view findings --csv "$SCRATCH/profile" | tr -d '\r' |
         awk -F , '$1 == "finding" { print $2, $3 }' | sort
     stop "$service"
