@@ -158,7 +158,7 @@ static void hand_over(struct builder *b)
     free(b->passed);
     free(b->run_passed);
     free(b->flagged);
-    free(b->store.slots);
+    node_store_free_slots(&b->store);
     node_store_finish(&b->store);
     b->tree->nodes = b->store.nodes;
     b->tree->n_nodes = b->store.n_nodes;

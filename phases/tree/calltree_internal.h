@@ -10,7 +10,7 @@ struct node_store {
     struct calltree_node *nodes; /* mapped, page aligned: two nodes are a cache line */
     uint32_t n_nodes, n_mapped;
     uint32_t max_nodes; /* beyond it only roots and folded nodes are made */
-    uint32_t *slots;    /* (parent, method) -> node, open addressing; 0: free */
+    uint32_t *slots;    /* (parent, method) -> node, open addressing; 0: free; mapped */
     uint32_t n_slots;   /* a power of two */
     size_t n_metrics;   /* 0: none yet */
     size_t row_words;
@@ -22,6 +22,7 @@ struct node_store {
 
 void node_store_open(struct node_store *store, uint32_t max_nodes);
 void node_store_close(struct node_store *store);
+void node_store_free_slots(struct node_store *store);
 
 /* A node without siblings. */
 uint32_t node_store_root(struct node_store *store);
@@ -471,6 +472,9 @@ static inline uint64_t thread_wall(const struct thread *t)
 {
     return t->known.wall_ticks - t->known.probe_ticks;
 }
+
+/* Room for the entries of so many open calls.  Returns all of them. */
+struct call_entry *entries_room(struct thread *t, uint32_t depth);
 
 /* The thread's innermost call, at its depth, has begun; or it was under way, or is taken up again. */
 void entries_begin(struct thread *t, enum trace_kind kind);

@@ -3,11 +3,17 @@
 
 #include "core/base/xalloc.h"
 
+struct call_entry *entries_room(struct thread *t, uint32_t depth)
+{
+    xgrow_zeroed(t->entries.all, t->entries.room, depth);
+    return t->entries.all;
+}
+
 void entries_begin(struct thread *t, enum trace_kind kind)
 {
     struct call_entries *entries = &t->entries;
     uint32_t i = t->depth - 1;
-    xgrow_zeroed(entries->all, entries->room, t->depth);
+    entries_room(t, t->depth);
     if (kind == TRACE_RESUME && i < entries->n_taken)
         return;
     entries->n_taken = entries->n_taken < i ? entries->n_taken : i;

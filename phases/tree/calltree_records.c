@@ -251,8 +251,15 @@ static size_t run_through(struct builder *b, struct thread *t, const struct trac
             break;
         if (record->kind == TRACE_ENTER) {
             uint32_t callee = likely_callee(nodes, node, record->operand);
-            if (callee == 0 || run.depth >= t->entries.room)
-                break;
+            if (callee == 0) {
+                callee = node_store_child(&b->store, run.node, record->operand);
+                if (callee == CALLTREE_NONE)
+                    break;
+                nodes = b->store.nodes;
+                node = &nodes[run.node];
+            }
+            if (run.depth >= t->entries.room)
+                entries = entries_room(t, run.depth + 1);
             run_settle(b, &run, node, record->ticks, STEP_ENTER);
             run.node = callee;
             entries[run.depth++] = (struct call_entry){ cpu + run.cpu - run.probe, wall + run.cpu - run.probe, false };
