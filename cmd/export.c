@@ -168,7 +168,7 @@ static int write_jfr(struct export_run *run, FILE *out, struct err *err)
 static int make_table(struct export_run *run, struct table *table, struct err *err)
 {
     struct report_row_options options = { .sort = "time", .min_share = min_share_of(run->options) };
-    if (build(run, VIEW_PASS_STATISTICS, err) < 0)
+    if (build(run, VIEW_PASS_QUANTILES, err) < 0)
         return -1;
     options.calls = run->pass.statistics;
     if (report_make(&run->source, run->pass.totals, run->pass.n_totals, &options, table, err) < 0)

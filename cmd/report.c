@@ -280,8 +280,8 @@ static int read_traces(struct report_run *run, enum phases_clock clock, struct e
     options.libraries = run->libraries;
     options.parts = VIEW_PASS_SAMPLES | VIEW_PASS_JIT | (o->html != NULL ? REPORT_PAGE_PARTS : o->view->parts);
     bool is_bare = !o->csv && !o->json && !o->for_agents && !o->wide && o->columns == NULL && o->sort == NULL;
-    if (report_view_is(o->view, "phases") && (!is_bare || is_small(o->paths[0]))) /* quantiles of calls */
-        options.parts |= VIEW_PASS_STATISTICS;
+    if (report_view_is(o->view, "phases") && (!is_bare || is_small(o->paths[0])))
+        options.parts |= VIEW_PASS_QUANTILES;
     options.parts |= o->regions ? VIEW_PASS_TIMELINE : 0;
     options.steps_max = o->html != NULL ? HTML_STEPS_MAX : 0;
     size_t n = (o->view->can & REPORT_VIEW_RUNS) ? 1 : o->n_paths;

@@ -277,7 +277,7 @@ const struct report_view report_views[] = {
     { "groups", "KIND",
       "time, waiting and bytes by request, thread, package, mark, or METHOD: each class or value (package)",
       make_groups, REPORT_VIEW_THREADS | REPORT_VIEW_WAITING,
-      VIEW_PASS_STATISTICS | VIEW_PASS_WAIT_STACKS | VIEW_PASS_ALLOCATIONS | VIEW_PASS_VALUES },
+      VIEW_PASS_QUANTILES | VIEW_PASS_WAIT_STACKS | VIEW_PASS_ALLOCATIONS | VIEW_PASS_VALUES },
     { "stats", NULL, "how calls vary within and between phases", make_stats, REPORT_VIEW_WAITING,
       VIEW_PASS_STATISTICS },
     { "runs", NULL, "several runs of one program: each phase's mean, and the variation between runs", make_runs,

@@ -1,122 +1,9 @@
-#include "phases/select/statistics.h"
+#include "phases/select/statistics_internal.h"
 
 #include "core/base/xalloc.h"
 
 /* A call's metrics are unknown if the counters were not read in more than this share of its time. */
 #define UNCOUNTED_MAX 0.001
-
-#define STEP_BITS 6u /* of LATENCY_STEPS */
-
-/* The sums that make a metric's quotient. */
-struct quotient {
-    double top, bottom;
-};
-
-struct calls_batch {
-    uint64_t n_calls;
-    struct quotient of[]; /* by metric */
-};
-
-struct method_statistics {
-    struct moments moments[STATISTICS_METRICS_MAX];
-    struct latency latency; /* of a call's time, where that is a metric */
-    uint32_t n_batches;     /* the last of them may not be full */
-    uint64_t batch_calls;
-    char batches[]; /* STATISTICS_BATCHES of batch_bytes */
-};
-
-/* A thread's clock and sums since its start, or since then up to a call's entry. */
-struct statistics_snapshot {
-    uint64_t moment, ticks, cpu_ticks, uncounted_ticks;
-    struct quotient of[]; /* by metric; a time's is not used */
-};
-
-struct statistics_frame {
-    uint32_t method;
-    bool is_inner; /* another call of the method is around it */
-    bool is_found; /* it was under way: nobody saw when it began */
-    bool has_left; /* it has been without a carrier */
-};
-
-/* The calls of a thread, or of a virtual thread, whose clock and sums go on when it is on a carrier.  All owned. */
-struct calls_statistics {
-    struct statistics_frame *frames;
-    char *snapshots;                 /* by frame, snapshot_bytes each */
-    uint32_t n_frames, frames_room;  /* room: of both */
-    struct statistics_snapshot *now; /* NULL: none yet */
-};
-
-struct statistics_thread {
-    struct calls_statistics calls;   /* of who runs there */
-    struct calls_statistics carrier; /* while that is a virtual thread */
-    bool is_mounted;
-    uint64_t ticks, cpu_ticks; /* the thread's clocks at its record before */
-    uint32_t *n_active;        /* by method, in calls and carrier; owned */
-    uint32_t n_active_room;
-};
-
-struct statistics {
-    struct statistics_options options;
-    size_t batch_bytes, snapshot_bytes;
-    struct method_statistics **methods; /* NULL: no call of it has ended */
-    uint32_t n_methods;
-    struct statistics_thread *threads;
-    uint32_t n_threads;
-    struct calls_statistics *unmounted; /* by ticket: left open by virtual threads */
-    uint32_t n_unmounted;
-};
-
-/* ---- the histogram ---- */
-
-/* Where a number is: the octave, and its step there. */
-static uint32_t octave_of(uint64_t ticks, uint32_t *step)
-{
-    uint32_t bits = ticks < LATENCY_STEPS ? 0 : 63u - (uint32_t)__builtin_clzll(ticks) - STEP_BITS;
-    uint32_t octave = ticks < LATENCY_STEPS ? 0 : bits + 1;
-    *step = (uint32_t)(ticks >> bits) & (LATENCY_STEPS - 1);
-    return octave;
-}
-
-/* The middle of a step. */
-static double value_of(uint32_t octave, uint32_t step)
-{
-    if (octave == 0)
-        return step;
-    double width = ldexp(1, (int)octave - 1);
-    return (LATENCY_STEPS + step) * width + (width - 1) / 2;
-}
-
-void latency_add(struct latency *latency, uint64_t ticks)
-{
-    uint32_t step, octave = octave_of(ticks, &step);
-    if (latency->octaves[octave] == NULL)
-        latency->octaves[octave] = xcalloc(LATENCY_STEPS, sizeof **latency->octaves);
-    uint32_t *count = &latency->octaves[octave][step];
-    *count += *count < UINT32_MAX;
-    latency->n++;
-    latency->longest = ticks > latency->longest ? ticks : latency->longest;
-}
-
-void latency_free(struct latency *latency)
-{
-    for (uint32_t i = 0; i < LATENCY_OCTAVES; i++)
-        free(latency->octaves[i]);
-    *latency = (struct latency){ .n = 0 };
-}
-
-double latency_quantile(const struct latency *latency, double part)
-{
-    double rank = fmax(ceil(part * (double)latency->n), 1), seen = 0;
-    if (latency->n == 0)
-        return NAN;
-    for (uint32_t octave = 0; octave < LATENCY_OCTAVES; octave++)
-        for (uint32_t step = 0; latency->octaves[octave] != NULL && step < LATENCY_STEPS; step++) {
-            seen += latency->octaves[octave][step];
-            if (seen >= rank)
-                return fmin(value_of(octave, step), (double)latency->longest);
-        }
-    return (double)latency->longest;
-}
 
 /* ---- the statistics ---- */
 
@@ -126,6 +13,7 @@ struct statistics *statistics_open(const struct statistics_options *options)
     s->options = *options;
     s->batch_bytes = sizeof(struct calls_batch) + options->n_metrics * sizeof(struct quotient);
     s->snapshot_bytes = sizeof(struct statistics_snapshot) + options->n_metrics * sizeof(struct quotient);
+    s->has_times_only = options->n_metrics == 1 && options->metrics[0].is_time && options->hear == NULL;
     return s;
 }
 
@@ -159,87 +47,27 @@ void statistics_close(struct statistics *s)
     free(s);
 }
 
-static struct method_statistics *find_method(struct statistics *s, uint32_t index)
-{
-    if (index >= s->n_methods)
-        xgrow_zeroed(s->methods, s->n_methods, (size_t)index + 1);
-    struct method_statistics **m = &s->methods[index];
-    if (*m == NULL)
-        *m = xcalloc(1, sizeof **m + STATISTICS_BATCHES * s->batch_bytes);
-    return *m;
-}
-
-/* ---- batches ---- */
-
-static struct calls_batch *batch_of(const struct statistics *s, const struct method_statistics *m, uint32_t i)
-{
-    return (struct calls_batch *)((char *)(uintptr_t)m->batches + i * s->batch_bytes);
-}
-
-static void add_batch(const struct statistics *s, struct calls_batch *to, const struct calls_batch *from)
-{
-    to->n_calls += from->n_calls;
-    for (size_t i = 0; i < s->options.n_metrics; i++) {
-        to->of[i].top += from->of[i].top;
-        to->of[i].bottom += from->of[i].bottom;
-    }
-}
-
-/* Each pair becomes one. */
-static void merge_batches(const struct statistics *s, struct method_statistics *m)
-{
-    for (uint32_t i = 0; i < STATISTICS_BATCHES / 2; i++) {
-        if (i > 0)
-            memcpy(batch_of(s, m, i), batch_of(s, m, 2 * i), s->batch_bytes);
-        add_batch(s, batch_of(s, m, i), batch_of(s, m, 2 * i + 1));
-    }
-    m->n_batches = STATISTICS_BATCHES / 2;
-    memset(batch_of(s, m, m->n_batches), 0, m->n_batches * s->batch_bytes);
-    m->batch_calls *= 2;
-}
-
-/* The batch that the next call goes into. */
-static struct calls_batch *open_batch(const struct statistics *s, struct method_statistics *m)
-{
-    if (m->n_batches == 0) {
-        m->n_batches = 1;
-        m->batch_calls = 1;
-    }
-    struct calls_batch *last = batch_of(s, m, m->n_batches - 1);
-    if (last->n_calls < m->batch_calls)
-        return last;
-    if (m->n_batches == STATISTICS_BATCHES)
-        merge_batches(s, m);
-    return batch_of(s, m, m->n_batches++);
-}
-
 /* ---- calls ---- */
-
-static void add_time(struct method_statistics *m, struct calls_batch *batch, size_t metric, uint64_t ticks)
-{
-    moments_add(&m->moments[metric], (double)ticks);
-    batch->of[metric].top += (double)ticks;
-    batch->of[metric].bottom += 1;
-}
 
 static void add_call(const struct statistics *s, struct method_statistics *m, const struct statistics_snapshot *then,
                      const struct statistics_snapshot *now)
 {
     uint64_t ticks = now->ticks - then->ticks, uncounted = now->uncounted_ticks - then->uncounted_ticks;
-    bool is_counted = (double)uncounted <= UNCOUNTED_MAX * (double)ticks;
-    struct calls_batch *batch = open_batch(s, m);
-    batch->n_calls++;
+    bool is_counted = (double)uncounted <= UNCOUNTED_MAX * (double)ticks, has_time = false;
+    add_to_batch(s, m);
+    struct calls_batch *batch = batch_of(s, m, m->n_batches - 1);
     for (size_t i = 0; i < s->options.n_metrics; i++) {
         double top = now->of[i].top - then->of[i].top, bottom = now->of[i].bottom - then->of[i].bottom;
         if (s->options.metrics[i].is_time) {
-            add_time(m, batch, i, ticks);
-            latency_add(&m->latency, ticks);
+            has_time = true;
         } else if (is_counted && bottom > 0) {
             moments_add(&m->moments[i], top / bottom * s->options.metrics[i].factor);
             batch->of[i].top += top * s->options.metrics[i].factor;
             batch->of[i].bottom += bottom;
         }
     }
+    if (has_time)
+        add_time(m, ticks);
 }
 
 static void tell(const struct statistics *s, const struct statistics_frame *frame,
@@ -263,39 +91,70 @@ static struct statistics_snapshot *snapshot_of(const struct statistics *s, const
     return (struct statistics_snapshot *)(calls->snapshots + frame * s->snapshot_bytes);
 }
 
-static inline void enter(struct statistics *s, struct statistics_thread *t, const struct calltree_step *step)
+static void push_snapshot(const struct statistics *s, struct calls_statistics *c)
 {
-    uint32_t method = step->method;
+    if (c->n_frames == c->snapshots_room)
+        xgrow_bytes(c->snapshots, c->snapshots_room, c->n_frames + (size_t)1, s->snapshot_bytes);
+    memcpy(snapshot_of(s, c, c->n_frames), c->now, s->snapshot_bytes);
+}
+
+static inline void enter(const struct statistics *s, struct statistics_thread *t, uint32_t method, bool is_found,
+                         uint64_t ticks)
+{
     struct calls_statistics *c = &t->calls;
     if (method >= t->n_active_room)
         xgrow_zeroed(t->n_active, t->n_active_room, (size_t)method + 1);
-    if (c->n_frames == c->frames_room) {
-        xgrow(c->frames, c->frames_room, c->n_frames + (size_t)1);
-        c->snapshots = xreallocarray(c->snapshots, c->frames_room, s->snapshot_bytes);
-    }
-    struct statistics_snapshot *then = snapshot_of(s, c, c->n_frames);
-    *then = *c->now;
-    for (size_t i = 0; i < s->options.n_metrics; i++)
-        then->of[i] = c->now->of[i];
-    c->frames[c->n_frames++] =
-        (struct statistics_frame){ method, t->n_active[method]++ > 0, step->kind == TRACE_OPEN, false };
+    if (c->n_frames == c->frames_room)
+        xgrow_zeroed(c->frames, c->frames_room, c->n_frames + (size_t)1);
+    if (!s->has_times_only)
+        push_snapshot(s, c);
+    bool is_inner = t->n_active[method]++ > 0;
+    c->frames[c->n_frames++] = (struct statistics_frame){ ticks, method, is_inner || is_found, false };
 }
 
-/* The exit of a caller closes the calls whose own exits are missing; what they took is not known. */
-static inline void leave(struct statistics *s, struct statistics_thread *t, const struct calltree_step *step)
+/*
+ * The exit of a caller closes the calls whose own exits are missing; what they took is not known.  Returns the call
+ * that ends, the first one above the thread's frames then, or NULL where it is no observation.
+ */
+static inline const struct statistics_frame *leave(struct statistics_thread *t, uint32_t method)
 {
-    uint32_t method = step->method;
     if (method >= t->n_active_room || t->n_active[method] == 0)
-        return;
+        return NULL;
     struct calls_statistics *c = &t->calls;
     while (c->frames[c->n_frames - 1].method != method)
         t->n_active[c->frames[--c->n_frames].method]--;
     t->n_active[method]--;
     const struct statistics_frame *frame = &c->frames[--c->n_frames];
-    if (frame->is_inner || frame->is_found)
+    return frame->is_none ? NULL : frame;
+}
+
+static inline void count_time(struct statistics *s, uint32_t method, uint64_t ticks)
+{
+    struct method_statistics *m = find_method(s, method);
+    if (s->options.has_quantiles_only) {
+        latency_add(&m->latency, ticks);
         return;
-    add_call(s, find_method(s, method), snapshot_of(s, c, c->n_frames), c->now);
-    tell(s, frame, snapshot_of(s, c, c->n_frames), step, c->now);
+    }
+    add_to_batch(s, m);
+    add_time(m, ticks);
+}
+
+static inline void take_call(struct statistics *s, struct statistics_thread *t, const struct calltree_step *step)
+{
+    struct calls_statistics *c = &t->calls;
+    if (step->kind == TRACE_ENTER || step->kind == TRACE_OPEN) {
+        enter(s, t, step->method, step->kind == TRACE_OPEN, c->now->ticks);
+        return;
+    }
+    const struct statistics_frame *frame = leave(t, step->method);
+    if (frame == NULL)
+        return;
+    if (s->has_times_only) {
+        count_time(s, step->method, c->now->ticks - frame->ticks);
+    } else {
+        add_call(s, find_method(s, step->method), snapshot_of(s, c, c->n_frames), c->now);
+        tell(s, frame, snapshot_of(s, c, c->n_frames), step, c->now);
+    }
 }
 
 /* ---- virtual threads ---- */
@@ -353,13 +212,18 @@ static double sum(const uint8_t *indexes, size_t n, const struct calltree_step *
     return (double)total;
 }
 
+static inline struct statistics_snapshot *now_of(const struct statistics *s, struct statistics_thread *t)
+{
+    if (t->calls.now == NULL)
+        t->calls.now = xcalloc(1, s->snapshot_bytes);
+    return t->calls.now;
+}
+
 static inline void read_metrics(const struct statistics *s, struct statistics_thread *t,
                                 const struct calltree_step *step)
 {
     uint64_t ticks = s->options.clock == PHASES_CPU ? step->cpu_ticks : step->wall_ticks;
-    if (t->calls.now == NULL)
-        t->calls.now = xcalloc(1, s->snapshot_bytes);
-    struct statistics_snapshot *now = t->calls.now;
+    struct statistics_snapshot *now = now_of(s, t);
     now->moment = step->ticks;
     now->ticks += ticks - t->ticks;
     now->cpu_ticks += step->cpu_ticks - t->cpu_ticks;
@@ -389,11 +253,9 @@ static void take_step(void *context, const struct calltree_step *step)
     switch (step->kind) {
     case TRACE_ENTER:
     case TRACE_OPEN:
-        enter(s, t, step);
-        break;
     case TRACE_EXIT:
     case TRACE_UNWIND:
-        leave(s, t, step);
+        take_call(s, t, step);
         break;
     case TRACE_MOUNT:
         mount(s, t, step->ticket);
@@ -406,12 +268,101 @@ static void take_step(void *context, const struct calltree_step *step)
     }
 }
 
+/* ---- where times are all that is asked for ---- */
+
+#define ENDED_MAX 128u
+
+struct ended_call {
+    uint64_t ticks;
+    uint32_t method;
+};
+
+/* Apart from what finds them: nothing here depends on what the processor cannot foresee, so it waits for the histograms
+ * of many calls at once. */
+static void count_ended(struct statistics *s, const struct ended_call *ended, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        count_time(s, ended[i].method, ended[i].ticks);
+}
+
+/* What is rare: more room is needed, or the exit is not that of the innermost call.  Returns how many calls have ended.
+ */
+static uint32_t take_rare(const struct statistics *s, struct statistics_thread *t, const struct trace_record *record,
+                          uint64_t ticks, struct ended_call *ended)
+{
+    const struct statistics_frame *left = NULL;
+    if (record->kind == TRACE_ENTER)
+        enter(s, t, record->operand, false, ticks);
+    else
+        left = leave(t, record->operand);
+    *ended = (struct ended_call){ left != NULL ? ticks - left->ticks : 0, record->operand };
+    return left != NULL;
+}
+
+/*
+ * Take records from the i-th on, without branches on what the processor cannot foresee: which of an entry and an exit
+ * it is.  Returns the index of the first one that is rare, or for whose call there is no room any more.
+ */
+static size_t find_ended(struct statistics_thread *t, const struct calltree_run *run, size_t i, uint64_t start,
+                         struct ended_call *ended, size_t *n_ended)
+{
+    struct calls_statistics *c = &t->calls;
+    struct statistics_frame *frames = c->frames;
+    uint32_t *n_active = t->n_active, n_frames = c->n_frames, frames_room = c->frames_room;
+    struct ended_call *next = ended + *n_ended;
+    for (; i < run->n && next < ended + ENDED_MAX; i++) {
+        uint32_t method = run->records[i].operand, is_exit = run->records[i].kind != TRACE_ENTER,
+                 at = n_frames - is_exit;
+        uint64_t ticks = start + run->passed[i];
+        if (method >= t->n_active_room || at >= frames_room || ((frames[at].method ^ method) & (0 - is_exit)) != 0)
+            break;
+        uint32_t n_around = n_active[method], has_ended = is_exit & !frames[at].is_none;
+        *next = (struct ended_call){ ticks - frames[at].ticks, method };
+        next += has_ended;
+        frames[at] = (struct statistics_frame){ ticks, method, n_around > 0, false };
+        n_active[method] = n_around + 1 - 2 * is_exit;
+        n_frames = at + 1 - is_exit;
+    }
+    c->n_frames = n_frames;
+    *n_ended = (size_t)(next - ended);
+    return i;
+}
+
+/* The thread's clock is the records', from its last one on. */
+static void take_times(struct statistics *s, struct statistics_thread *t, const struct calltree_run *run)
+{
+    struct ended_call ended[ENDED_MAX];
+    struct statistics_snapshot *now = now_of(s, t);
+    uint64_t clock = s->options.clock == PHASES_CPU ? run->cpu_ticks : run->wall_ticks,
+             passed = run->passed[run->n - 1], start = now->ticks + clock - t->ticks;
+    size_t n_ended = 0;
+    for (size_t i = 0; i < run->n;) {
+        i = find_ended(t, run, i, start, ended, &n_ended);
+        if (n_ended == ENDED_MAX) {
+            count_ended(s, ended, n_ended);
+            n_ended = 0;
+        } else if (i < run->n) {
+            n_ended += take_rare(s, t, &run->records[i], start + run->passed[i], &ended[n_ended]);
+            i++;
+        }
+    }
+    count_ended(s, ended, n_ended);
+    now->ticks = start + passed;
+    now->cpu_ticks += run->cpu_ticks + passed - t->cpu_ticks;
+    t->ticks = clock + passed;
+    t->cpu_ticks = run->cpu_ticks + passed;
+}
+
 static void take_run(void *context, const struct calltree_run *run)
 {
     struct statistics *s = context;
-    if (run->part != VM_PART_APPLICATION)
+    if (run->part != VM_PART_APPLICATION || run->n == 0)
         return;
     struct statistics_thread *t = find_thread(s, run->thread);
+    if (s->has_times_only) {
+        take_times(s, t, run);
+        return;
+    }
     struct calltree_step step = { .thread = run->thread, .part = run->part };
     for (size_t i = 0; i < run->n; i++) {
         const struct trace_record *record = &run->records[i];
@@ -421,68 +372,11 @@ static void take_run(void *context, const struct calltree_run *run)
         step.cpu_ticks = run->cpu_ticks + run->passed[i];
         step.wall_ticks = run->wall_ticks + run->passed[i];
         read_metrics(s, t, &step);
-        if (record->kind == TRACE_ENTER)
-            enter(s, t, &step);
-        else
-            leave(s, t, &step);
+        take_call(s, t, &step);
     }
 }
 
 struct calltree_observer statistics_observer(struct statistics *s)
 {
     return (struct calltree_observer){ .context = s, .step = take_step, .run = take_run };
-}
-
-/* ---- results ---- */
-
-static const struct method_statistics *known_method(const struct statistics *s, uint32_t method)
-{
-    return method < s->n_methods ? s->methods[method] : NULL;
-}
-
-struct moments statistics_moments(const struct statistics *s, uint32_t method, size_t metric)
-{
-    const struct method_statistics *m = known_method(s, method);
-    struct moments none = { .n = 0 };
-    return m == NULL ? none : m->moments[metric];
-}
-
-double statistics_quantile(const struct statistics *s, uint32_t method, double part)
-{
-    const struct method_statistics *m = known_method(s, method);
-    return m == NULL ? NAN : latency_quantile(&m->latency, part);
-}
-
-double statistics_longest(const struct statistics *s, uint32_t method)
-{
-    const struct method_statistics *m = known_method(s, method);
-    return m == NULL || m->latency.n == 0 ? NAN : (double)m->latency.longest;
-}
-
-struct statistics_error statistics_error_of(const struct statistics *s, uint32_t method, size_t metric)
-{
-    struct statistics_error error = { NAN, NAN, 0, 0 };
-    const struct method_statistics *m = known_method(s, method);
-    struct quotient all = { 0, 0 };
-    double n = 0, squares = 0;
-    for (uint32_t i = 0; m != NULL && i < m->n_batches; i++) {
-        const struct quotient *q = &batch_of(s, m, i)->of[metric];
-        all.top += q->top;
-        all.bottom += q->bottom;
-        n += q->bottom > 0;
-    }
-    if (!(all.bottom > 0))
-        return error;
-    error.n_calls = m->moments[metric].n;
-    error.value = all.top / all.bottom;
-    if (n < STATISTICS_BATCHES_MIN)
-        return error;
-    for (uint32_t i = 0; i < m->n_batches; i++) {
-        const struct quotient *q = &batch_of(s, m, i)->of[metric];
-        double d = q->top - error.value * q->bottom;
-        squares += d * d;
-    }
-    error.variance = n / (n - 1) * squares / (all.bottom * all.bottom);
-    error.df = n - 1;
-    return error;
 }

@@ -3,8 +3,8 @@
  *
  * One observation is one call: of a recursive method the outermost one.  Calls that had not returned are none, nor are
  * those that were under way when their methods got probes.
- * Mean and variance are kept by Welford's method, so that memory does not depend on the number of calls: per method and
- * metric 24 bytes, and 32 batches.
+ * Mean and variance of times come from exact sums, those of other metrics from Welford's method, so that memory does
+ * not depend on the number of calls: per method and metric 24 bytes, and 32 batches.
  *
  * Calls that follow each other are often alike, and their number says little then.  So the error of a mean comes from
  * batches: 16 to 31 runs of consecutive calls, each as long; when 32 are full, pairs become one.  With y and x the sums
@@ -34,8 +34,9 @@
  * 0.8 % off; times below 64 ticks are exact.  A histogram takes 256 bytes for each power of two that occurs, 15 KB at
  * most.
  */
-#define LATENCY_STEPS   64u
-#define LATENCY_OCTAVES 59u /* of 64 bits: the first one has the numbers below 64 */
+#define LATENCY_STEP_BITS 6u
+#define LATENCY_STEPS     (1u << LATENCY_STEP_BITS)
+#define LATENCY_OCTAVES   59u /* of 64 bits: the first one has the numbers below 64 */
 
 /* All zero: no call yet. */
 struct latency {
@@ -43,7 +44,21 @@ struct latency {
     uint32_t *octaves[LATENCY_OCTAVES]; /* owned: LATENCY_STEPS counts, or NULL; a count sticks at its highest value */
 };
 
-void latency_add(struct latency *latency, uint64_t ticks);
+uint32_t *latency_new_octave(struct latency *latency, uint32_t octave);
+
+static inline void latency_add(struct latency *latency, uint64_t ticks)
+{
+    uint32_t bits = ticks < LATENCY_STEPS ? 0 : 63u - (uint32_t)__builtin_clzll(ticks) - LATENCY_STEP_BITS;
+    uint32_t octave = ticks < LATENCY_STEPS ? 0 : bits + 1;
+    uint32_t *counts = latency->octaves[octave];
+    if (counts == NULL)
+        counts = latency_new_octave(latency, octave);
+    uint32_t *count = &counts[(ticks >> bits) & (LATENCY_STEPS - 1)];
+    *count += *count < UINT32_MAX;
+    latency->n++;
+    latency->longest = ticks > latency->longest ? ticks : latency->longest;
+}
+
 void latency_free(struct latency *latency);
 
 /* What a part of the calls does not exceed, 0.5: the half of them.  In ticks; NAN where there is no call. */
@@ -71,6 +86,7 @@ struct statistics_options {
     enum phases_clock clock;
     struct statistics_metric metrics[STATISTICS_METRICS_MAX];
     size_t n_metrics;
+    bool has_quantiles_only; /* of times: there are no moments and no errors */
     /* Told of each observation, but those of virtual threads that were without a carrier meanwhile; or NULL. */
     void (*hear)(void *context, const struct statistics_call *call);
     void *context;

@@ -175,6 +175,9 @@ static void take_record(struct builder *b, struct thread *t, const struct trace_
 
 /* ---- many records at once ---- */
 
+/* An observer gets so many: they are still in a core's nearest cache. */
+#define OBSERVED_MAX ((size_t)512)
+
 /* Where a thread stands, and what it has passed, while its records are taken in short. */
 struct run {
     uint64_t now, limit; /* limit: the moment of the kernel's next event */
@@ -239,12 +242,13 @@ static size_t run_through(struct builder *b, struct thread *t, const struct trac
     struct run run = run_begin(t);
     struct call_entry *entries = t->entries.all;
     uint64_t n_calls = 0, cpu = thread_cpu(t), wall = thread_wall(t), *passed = NULL;
-    size_t first = i;
+    size_t first = i, end = records->n;
     if (b->observer != NULL) {
-        xgrow(b->run_passed, b->run_room, records->n);
+        end = end - i < OBSERVED_MAX ? end : i + OBSERVED_MAX;
+        xgrow(b->run_passed, b->run_room, OBSERVED_MAX);
         passed = b->run_passed;
     }
-    for (; i < records->n; i++) {
+    for (; i < end; i++) {
         const struct trace_record *record = &records->all[i];
         struct calltree_node *node = &nodes[run.node];
         if (record->ticks >= run.limit)

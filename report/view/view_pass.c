@@ -166,7 +166,12 @@ static struct trace_listener listener_of(struct view_pass *pass)
 
 static void begin_statistics(struct view_pass *pass)
 {
-    pass->statistics = statistics_open(&pass->metrics.options);
+    struct statistics_options options = pass->metrics.options;
+    if (!wants(pass, VIEW_PASS_STATISTICS)) {
+        options.n_metrics = 1; /* the first one is the time */
+        options.has_quantiles_only = true;
+    }
+    pass->statistics = statistics_open(&options);
     pass->observers.all[pass->observers.n++] = statistics_observer(pass->statistics);
 }
 
@@ -181,7 +186,7 @@ static void begin_values(struct view_pass *pass)
 static int begin(struct view_pass *pass, struct err *err)
 {
     const struct view_pass_options *options = &pass->options;
-    bool of_calls = wants(pass, VIEW_PASS_STATISTICS | VIEW_PASS_VALUES);
+    bool of_calls = wants(pass, VIEW_PASS_STATISTICS | VIEW_PASS_QUANTILES | VIEW_PASS_VALUES);
     bool needs_outline = of_calls || wants(pass, VIEW_PASS_RECOVERY | VIEW_PASS_TIMELINE | VIEW_PASS_PRESSURE);
     if (needs_outline && trace_outline(&pass->outline, options->path, options->salvage, err) < 0)
         return -1;
@@ -193,7 +198,7 @@ static int begin(struct view_pass *pass, struct err *err)
         where_begin(pass->arena, options->only_threads, &pass->where, &pass->finding);
     if (wants(pass, VIEW_PASS_VALUES))
         begin_values(pass);
-    if (wants(pass, VIEW_PASS_STATISTICS))
+    if (wants(pass, VIEW_PASS_STATISTICS | VIEW_PASS_QUANTILES))
         begin_statistics(pass);
     if (wants(pass, VIEW_PASS_SLOW)) {
         pass->slow_calls = slow_calls_open();

@@ -21,18 +21,19 @@
 /* Who listens. */
 #define VIEW_PASS_SAMPLES     1u /* stack samples */
 #define VIEW_PASS_JIT         2u /* JIT events: shapes */
-#define VIEW_PASS_STATISTICS  4u
+#define VIEW_PASS_STATISTICS  4u /* how calls vary */
 #define VIEW_PASS_RECOVERY    8u
 #define VIEW_PASS_WHERE       16u
 #define VIEW_PASS_TIMELINE    32u
 #define VIEW_PASS_WAITS       64u
 #define VIEW_PASS_ALLOCATIONS 128u
-#define VIEW_PASS_WAIT_STACKS 256u  /* each wait, with its stack; on the wall clock always */
-#define VIEW_PASS_HEAP        512u  /* its use after collections */
-#define VIEW_PASS_HEAP_EVENTS 1024u /* what became of sampled objects, and the heap's use before collections */
-#define VIEW_PASS_VALUES      2048u /* calls by what tells them apart */
-#define VIEW_PASS_SLOW        4096u /* single calls, and their times off the CPU; with WAITS and WAIT_STACKS */
-#define VIEW_PASS_PRESSURE    8192u /* what a CPU quota, and lack of memory and I/O, held back */
+#define VIEW_PASS_WAIT_STACKS 256u   /* each wait, with its stack; on the wall clock always */
+#define VIEW_PASS_HEAP        512u   /* its use after collections */
+#define VIEW_PASS_HEAP_EVENTS 1024u  /* what became of sampled objects, and the heap's use before collections */
+#define VIEW_PASS_VALUES      2048u  /* calls by what tells them apart */
+#define VIEW_PASS_SLOW        4096u  /* single calls, and their times off the CPU; with WAITS and WAIT_STACKS */
+#define VIEW_PASS_PRESSURE    8192u  /* what a CPU quota, and lack of memory and I/O, held back */
+#define VIEW_PASS_QUANTILES   16384u /* of STATISTICS, the quantiles of the calls' time only */
 #define VIEW_PASS_LIVE        (VIEW_PASS_ALLOCATIONS | VIEW_PASS_HEAP | VIEW_PASS_HEAP_EVENTS)
 
 /* Bytes of the heap that are in use after the collection that begins then; young_bytes of them in survivor spaces. */
