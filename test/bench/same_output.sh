@@ -1,8 +1,9 @@
 #!/bin/bash
 # Whether two builds say the same of traces, byte for byte:   OLD=DIR test/bench/same_output.sh TRACE...
 #
-# DIR has the other build's mmprof.  Compared are the status, what is printed, and the files that are written, of 'phases',
-# of 'report' with each of its views, and of 'export' with each of its formats.  ONLY=WORD: of commands with this word.
+# DIR has the other build's mmprof.  Compared are the status, what is printed, and the files that are written, of
+# 'phases', of 'report' with each of its views, and of 'export' with each of its formats.  ONLY=WORD: of commands with
+# this word.
 . "$(dirname "$0")/../lib.sh"
 traces=()
 for trace in "$@"; do
@@ -43,7 +44,7 @@ same() {
 cd "$SCRATCH" || exit 2
 for trace in "${traces[@]}"; do
     echo "# $trace"
-    method=$("$old/mmprof" report --csv "$trace" | sed -n '2s/,.*//p' | tr -d '"')
+    method=$("$old/mmprof" report --csv "$trace" | sed -n '2s/^[^,]*,\([^,]*\),.*/\1/p')
     for how in --csv --json --all --tree --per-thread --sweep '--clock wall' '--tree --per-thread --csv'; do
         # shellcheck disable=SC2086  # options
         same "$trace" phases $how {}
