@@ -73,6 +73,7 @@ static void begin(struct findings_making *making, const struct findings_input *i
     making->pass = input->pass;
     making->measured = source->sampled != NULL ? source->sampled->measured : source->tree;
     making->is_library = folding_methods(input->libraries, source);
+    making->is_framework = findings_frameworks(making);
     shares_compute(source, no_rows, 0, &making->shares);
     tree_view_all(source, &making->all_ticks);
     making->is_simulated = info_text(source->reader, INFO_SIMULATED) != NULL;

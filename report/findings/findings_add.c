@@ -1,6 +1,8 @@
 /* What rules share: whether something is a finding, and whose code a context's time is. */
 #include "report/findings/findings_internal.h"
 
+#include "core/base/xalloc.h"
+
 static const char *size_of(const struct findings_making *making, const struct finding_rule *rule,
                            const struct finding *f)
 {
@@ -41,22 +43,32 @@ static bool is_jdk(const char *class_name)
     return false;
 }
 
+bool *findings_frameworks(const struct findings_making *making)
+{
+    const struct report_source *source = making->source;
+    bool *is_one = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *is_one);
+    for (uint32_t i = 0; i < source->tree->n_methods; i++)
+        is_one[i] = making->is_library[i] && !is_jdk(report_name(source, i).class_name);
+    return is_one;
+}
+
 uint32_t *findings_owners(const struct findings_making *making, const struct calltree *tree)
 {
     const struct report_source *source = making->source;
     uint32_t *own = arena_alloc(source->arena, ((size_t)tree->n_nodes + 1) * sizeof *own);
-    uint32_t *framework = arena_alloc(source->arena, ((size_t)tree->n_nodes + 1) * sizeof *framework);
+    uint32_t *framework = xreallocarray(NULL, (size_t)tree->n_nodes + 1, sizeof *framework);
     own[0] = framework[0] = CALLTREE_NONE;
     for (uint32_t i = 1; i < tree->n_nodes; i++) { /* callers come before callees */
         const struct calltree_node *node = &tree->nodes[i];
         bool is_method = node->method < source->tree->n_methods, is_root = node->parent == i;
         bool is_own = is_method && !making->is_library[node->method];
-        bool is_framework = is_method && !is_own && !is_jdk(report_name(source, node->method).class_name);
+        bool is_framework = is_method && making->is_framework[node->method];
         own[i] = is_root ? CALLTREE_NONE : is_own ? node->method : own[node->parent];
         framework[i] = is_root ? CALLTREE_NONE : is_framework ? node->method : framework[node->parent];
     }
     for (uint32_t i = 1; i < tree->n_nodes; i++)
         own[i] = own[i] != CALLTREE_NONE ? own[i] : framework[i];
+    free(framework);
     return own;
 }
 

@@ -39,6 +39,7 @@ struct findings_making {
     const struct view_pass *pass;       /* or NULL */
     const struct calltree *measured;    /* what probes alone know: counters */
     const bool *is_library;             /* by method; the arena's */
+    const bool *is_framework;           /* likewise: a library that is not the JDK's */
     struct shares shares;               /* of no rows: the parts of the process */
     double duration_ns, cpu_ns;         /* of the recording; of the process within it: 100 % */
     double undelayed_ns;                /* of the recording, less the part for which threads waited for a CPU */
@@ -78,6 +79,9 @@ bool findings_tells_objects(const struct findings_making *making, const struct m
 /* Take a finding, unless its interval has the threshold in it, or it costs next to nothing.  f->rule is set here.
  * Returns whether it was taken. */
 bool findings_add(struct findings_making *making, const struct finding_rule *rule, const struct finding *f);
+
+/* By method: is it a library's that is not the JDK?  The arena's. */
+bool *findings_frameworks(const struct findings_making *making);
 
 /* By context: the innermost method of the program's own code on its path; or of a framework, where there is none; or
  * CALLTREE_NONE.  The arena's. */

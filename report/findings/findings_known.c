@@ -186,7 +186,7 @@ static uint32_t *counted_of(const struct findings_making *making, const struct c
         of[i] = !is_method ? CALLTREE_NONE : of[node->parent];
         if (is_known && of[i] == CALLTREE_NONE)
             of[i] = owner_above(making, tree, owners, i);
-        else if (is_method && !making->is_library[node->method]) {
+        else if (of[i] != CALLTREE_NONE && !making->is_library[node->method]) {
             struct method_name name = report_name(making->source, node->method);
             of[i] = is_part(&name) ? of[i] : CALLTREE_NONE;
         }
