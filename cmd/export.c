@@ -3,6 +3,7 @@
 #include "cmd/output_file.h"
 #include "cmd/parts.h"
 #include "cmd/program.h"
+#include "cmd/terminal.h"
 #include "cmd/trace_argument.h"
 #include "report/export/export.h"
 #include "report/view/phase_report.h"
@@ -96,6 +97,7 @@ static int build(struct export_run *run, unsigned more, struct err *err)
                                          .salvage = o->salvage,
                                          .parts = VIEW_PASS_SAMPLES | more,
                                          .per_thread = o->per_thread,
+                                         .progress = o->quiet || !terminal_is_one(stderr) ? NULL : stderr,
                                          .libraries = folding_read(NULL, &run->arena, err) };
     const struct report_source *source = &run->pass.source;
     if (options.libraries == NULL || report_clock_parse(clock_of(o), &options.clock, err) < 0 ||

@@ -18,6 +18,7 @@
 #include "cmd/parts.h"
 #include "cmd/program.h"
 #include "cmd/report_run.h"
+#include "cmd/terminal.h"
 
 #include "core/base/xalloc.h"
 
@@ -269,9 +270,11 @@ static bool is_small(const char *path)
 static int read_traces(struct report_run *run, enum phases_clock clock, struct err *err)
 {
     const struct report_options *o = run->options;
-    struct view_pass_options options = {
-        .salvage = o->salvage, .clock = clock, .per_thread = o->threads != NULL, .only_threads = o->threads
-    };
+    struct view_pass_options options = { .salvage = o->salvage,
+                                         .clock = clock,
+                                         .per_thread = o->threads != NULL,
+                                         .only_threads = o->threads,
+                                         .progress = terminal_is_one(stderr) ? stderr : NULL };
     if (parse_step(o, &options.step_ns, err) < 0)
         return -1;
     run->libraries = folding_read(o->fold == NULL || o->fold[0] == '\0' ? NULL : o->fold, &run->arena, err);
