@@ -1,7 +1,7 @@
 /*
  * How fast records become a trace, and that a call tree:
  *
- *     calltree_bench [-r RECORDS] [-n RUNS] [-m METHODS] [-t THREADS] [-o TRACE]
+ *     calltree_bench [-r RECORDS] [-n RUNS] [-m METHODS] [-t THREADS] [-d DEPTH] [-o TRACE]
  *
  * Writes a synthetic trace (default: 50 million records of 4 threads, 2,048 methods, calls 12 deep on the average,
  * loops over few callees as programs have them, a switch per thread now and then) to TRACE, or to a temporary file,
@@ -27,15 +27,15 @@
 #define ROUND_MAX   1000000 /* and of all threads */
 #define METHODS_MAX 1000000
 #define THREADS_MAX 4096
-#define DEPTH_LIMIT 24
+#define DEPTH_LIMIT 64
 #define RUNS_MAX    99
 
 struct making {
     uint64_t n_records;
-    uint32_t n_runs, n_methods, n_threads;
-    const char *path;            /* or NULL: a temporary file */
-    uint64_t n_bytes, n_written; /* of the trace that was made */
-    double write_seconds;        /* CPU time of writing the records alone */
+    uint32_t n_runs, n_methods, n_threads, depth; /* depth: of calls, at most */
+    const char *path;                             /* or NULL: a temporary file */
+    uint64_t n_bytes, n_written;                  /* of the trace that was made */
+    double write_seconds;                         /* CPU time of writing the records alone */
 };
 
 struct walker {
@@ -53,15 +53,15 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /* One record of a thread: a method calls one of four others, most often the same one again. */
-static uint64_t step(struct walker *w, uint32_t n_methods, uint64_t ticks)
+static uint64_t step(struct walker *w, const struct making *making, uint64_t ticks)
 {
     uint64_t r = next_random(&w->random);
-    bool enters = w->depth < 2 || (w->depth < DEPTH_LIMIT && r % 100 < 50);
+    bool enters = w->depth < 2 || (w->depth < making->depth && r % 100 < 50);
     if (!enters)
         return ring_word(RING_EXIT, w->stack[--w->depth], ticks);
     uint32_t caller = w->depth == 0 ? 0 : w->stack[w->depth - 1];
     uint32_t which = (r >> 16) % 16 < 12 ? 0 : (uint32_t)(r >> 16) % 4;
-    uint32_t method = (caller * 5 + which * 131 + 17) % n_methods;
+    uint32_t method = (caller * 5 + which * 131 + 17) % making->n_methods;
     w->stack[w->depth++] = method;
     return ring_word(RING_ENTER, method, ticks);
 }
@@ -119,7 +119,7 @@ static int write_round(struct trace_writer *writer, struct making *making, struc
         uint64_t ticks = *now;
         for (size_t j = 0; j < n; j++) {
             ticks += 60 + (next_random(&walkers[i].random) >> 40) % 400;
-            words[j] = step(&walkers[i], making->n_methods, ticks);
+            words[j] = step(&walkers[i], making, ticks);
         }
         double start = seconds_now();
         if (trace_write_records(writer, i, words, n, ticks, err) < 0)
@@ -204,7 +204,7 @@ static int measure(const char *path, const struct making *making, struct err *er
 
 static int take_options(struct making *making, int argc, char **argv)
 {
-    for (int option; (option = getopt(argc, argv, "r:n:m:t:o:")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "r:n:m:t:d:o:")) != -1;) {
         unsigned long long n = optarg == NULL ? 0 : strtoull(optarg, NULL, 10);
         if (option == 'r')
             making->n_records = n;
@@ -214,22 +214,28 @@ static int take_options(struct making *making, int argc, char **argv)
             making->n_methods = n > METHODS_MAX ? METHODS_MAX : (uint32_t)n;
         else if (option == 't')
             making->n_threads = n > THREADS_MAX ? THREADS_MAX : (uint32_t)n;
+        else if (option == 'd')
+            making->depth = n > DEPTH_LIMIT ? DEPTH_LIMIT : (uint32_t)n;
         else if (option == 'o')
             making->path = optarg;
         else
             return -1;
     }
-    return making->n_records > 0 && making->n_methods > 0 && making->n_threads > 0 && optind == argc ? 0 : -1;
+    return making->n_records > 0 && making->n_methods > 0 && making->n_threads > 0 && making->depth >= 2 &&
+                   optind == argc
+               ? 0
+               : -1;
 }
 
 int main(int argc, char **argv)
 {
-    struct making making = { .n_records = 50000000, .n_runs = 5, .n_methods = 2048, .n_threads = 4 };
+    struct making making = { .n_records = 50000000, .n_runs = 5, .n_methods = 2048, .n_threads = 4, .depth = 24 };
     const char *directory = getenv("TMPDIR");
     char path[4096];
     struct err err = { "" };
     if (take_options(&making, argc, argv) < 0) {
-        fprintf(stderr, "usage: calltree_bench [-r RECORDS] [-n RUNS] [-m METHODS] [-t THREADS] [-o TRACE]\n");
+        fprintf(stderr,
+                "usage: calltree_bench [-r RECORDS] [-n RUNS] [-m METHODS] [-t THREADS] [-d DEPTH] [-o TRACE]\n");
         return 1;
     }
     snprintf(path, sizeof path, "%s/calltree_bench.%ld", directory == NULL ? "/tmp" : directory, (long)getpid());

@@ -8,8 +8,10 @@
 #     GROWTH_RECORDS="1 4 16 64"              millions, of 4 threads and 2,048 methods (synthetic: calltree_bench)
 #     GROWTH_METHODS="1000 4000 16000 64000"  in 4 million records
 #     GROWTH_THREADS="1 10 100 500 2000"      in 8 million records
+#     GROWTH_CONTEXTS="3 6 9 12 18"           calls deep, in 8 million records: the size is the number of contexts
 #     GROWTH_CLASSES="1000 5000 20000 50000"  loaded in a JVM that is profiled for 5 s (bench.Classes)
 #     GROWTH_LIVE="1 10 100 500 2000"         threads of a JVM that is (bench.Crowd)
+#     GROWTH_JVMS="1 4 16"                    that run here: of 'mmprof ps'
 #
 # An empty list leaves its rows out.
 . "$(dirname "$0")/../lib.sh"
@@ -126,10 +128,43 @@ of_records() { synthetic records "$1" -r "${1}000000"; }
 of_methods() { synthetic methods "$1" -r 4000000 -m "$1"; }
 of_threads() { synthetic threads "$1" -r 8000000 -t "$1"; }
 of_classes() { in_jvm classes "$1" bench.Classes "$1" never; }
+
+# The size is what it has, not the depth that it is asked for.
+of_contexts() {
+    local n
+    "$build/test/bench/calltree_bench" -n 1 -o t.dat -r 8000000 -d "$1" > made || fail "'calltree_bench -d $1' failed"
+    n=$(sed -n 's/.* nodes \([0-9]*\)$/\1/p' made)
+    echo "$n $n" >> contexts.contexts
+    synthetic contexts "$n" -r 8000000 -d "$1"
+}
+
+# JVMs that sleep: as many as asked for, beside those that ran before.
+of_jvms() {
+    local pids=() i
+    for ((i = 0; i < $1; i++)); do
+        "${JDK:-$(first_jdk)}/bin/java" -Xmx64m -XX:+UseSerialGC -cp "$classes" \
+            bench.Crowd 1 0.01 600 > "jvm.$i" 2>&1 < /dev/null &
+        pids+=($!)
+    done
+    for ((i = 0; i < $1; i++)); do
+        wait_for 60 test -s "jvm.$i"
+    done
+    for ((i = 0; i < 10; i++)); do
+        cpu ps "$mmprof" ps
+    done
+    echo "$1 $(median ps)" >> "jvms.mmprof ps, s"
+    echo "$1 $(median ps.mb)" >> "jvms.mmprof ps, MB of memory"
+    rm -f ps ps.mb
+    kill "${pids[@]}"
+    wait "${pids[@]}" 2> gone || true
+}
+
 of_live() { in_jvm live "$1" bench.Crowd "$1" 0.3 600; }
 
 part records 'millions of records' "${GROWTH_RECORDS-1 4 16 64}" of_records
 part methods 'methods, 4 M records' "${GROWTH_METHODS-1000 4000 16000 64000}" of_methods
 part threads 'threads, 8 M records' "${GROWTH_THREADS-1 10 100 500 2000}" of_threads
+part contexts 'calls deep, 8 M records' "${GROWTH_CONTEXTS-3 6 9 12 18}" of_contexts
 part classes 'classes of a JVM' "${GROWTH_CLASSES-1000 5000 20000 50000}" of_classes
 part live 'threads of a JVM' "${GROWTH_LIVE-1 10 100 500 2000}" of_live
+part jvms 'JVMs' "${GROWTH_JVMS-1 4 16}" of_jvms
