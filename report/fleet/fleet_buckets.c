@@ -31,7 +31,7 @@ struct fleet_buckets {
     uint32_t n_lanes;
     struct fleet_latest *latest[3]; /* by fleet_cell_of, then id; owned */
     uint32_t n_latest[3];
-    struct hash_set index_of; /* by bucket, kind and id */
+    struct hash_set index_of; /* by bucket, kind and id: cells that are not the latest */
     struct fleet_cell *cells; /* owned */
     uint32_t n_cells, cells_room;
     uint64_t *words; /* n_words of each cell; owned */
@@ -120,20 +120,35 @@ double fleet_bucket_recorded_ns(const struct fleet_buckets *b, uint32_t bucket)
 
 /* ---- cells ---- */
 
+static uint64_t key_of(enum fleet_cell_of of, uint32_t bucket, uint32_t id)
+{
+    return hash_address((uint64_t)bucket << 34 | (uint64_t)id << 2 | of);
+}
+
+/* Its cell in another bucket than its latest one, or 0: only those that are left for another one are looked up. */
+static uint32_t leave_latest(struct fleet_buckets *b, enum fleet_cell_of of, uint32_t bucket, uint32_t id)
+{
+    const struct fleet_latest *latest = &b->latest[of][id];
+    if (latest->cell == 0)
+        return 0;
+    xhash_put(&b->index_of, key_of(of, latest->bucket, id))->value = latest->cell;
+    const struct hash_slot *known = hash_get(&b->index_of, key_of(of, bucket, id));
+    return known == NULL ? 0 : known->value;
+}
+
 /* Its words, which are zero in a new one; until the next call. */
 static uint64_t *cell_of(struct fleet_buckets *b, enum fleet_cell_of of, uint32_t bucket, uint32_t id)
 {
     xgrow_zeroed(b->latest[of], b->n_latest[of], (size_t)id + 1);
     struct fleet_latest *latest = &b->latest[of][id];
     if (latest->cell == 0 || latest->bucket != bucket) {
-        uint64_t key = hash_address((uint64_t)bucket << 34 | (uint64_t)id << 2 | of);
-        uint32_t *index = &xhash_put(&b->index_of, key)->value;
-        if (*index == 0) {
+        uint32_t cell = leave_latest(b, of, bucket, id);
+        if (cell == 0) {
             xgrow_zeroed(b->words, b->words_room, (b->n_cells + (size_t)1) * b->n_words);
             *xpush(b->cells, b->cells_room, b->n_cells) = (struct fleet_cell){ of, bucket, id };
-            *index = b->n_cells;
+            cell = b->n_cells;
         }
-        *latest = (struct fleet_latest){ bucket, *index };
+        *latest = (struct fleet_latest){ bucket, cell };
     }
     return b->words + (latest->cell - 1) * b->n_words;
 }
