@@ -21,13 +21,19 @@ static void thin_out(struct slow_calls *c, struct slow_method *m)
     m->n = n;
 }
 
-/* Fewer calls of each method, so that there is room for all methods. */
+/* Fewer calls of each method, so that there is room for all methods; and the room that had more goes back. */
 static void make_room(struct slow_calls *c)
 {
     c->most /= 2;
-    for (uint32_t i = 0; i < c->n_methods; i++)
-        while (c->methods[i].n > c->most)
-            thin_out(c, &c->methods[i]);
+    for (uint32_t i = 0; i < c->n_methods; i++) {
+        struct slow_method *m = &c->methods[i];
+        while (m->n > c->most)
+            thin_out(c, m);
+        if (m->n > 0 && m->room > m->n) {
+            m->calls = xreallocarray(m->calls, m->n, sizeof *m->calls);
+            m->room = m->n;
+        }
+    }
 }
 
 static void hear_call(void *context, const struct statistics_call *call)
