@@ -8,8 +8,9 @@ large=$SCRATCH/large.dat
 
 while IFS='|' read -r command shown; do
     in_terminal "$SCRATCH/screen" "'$mmprof' $command '$large' > '$SCRATCH/printed'" < /dev/null
-    is "'$command' says on a terminal how much of the trace it has read: $shown" \
-        "$(grep -aqE 'reading the trace: [0-9]+ %, some [0-9]+ s left' "$SCRATCH/screen" && echo yes || echo no)" "$shown"
+    said=no
+    grep -aqE 'reading the trace: [0-9]+ %, some [0-9]+ s left' "$SCRATCH/screen" && said=yes
+    is "'$command' says on a terminal how much of the trace it has read: $shown" "$said" "$shown"
     matches "and ends well" "$(tr -d '\r' < "$SCRATCH/screen" | grep -a STATUS)" 'STATUS 0$'
     # shellcheck disable=SC2086  # words
     "$mmprof" $command "$large" > "$SCRATCH/printed" 2> "$SCRATCH/errors"
