@@ -5,13 +5,13 @@ import java.io.BufferedWriter;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -435,9 +435,9 @@ public final class Healthy {
 
     private static final class Sorter {
         static void run() throws IOException {
-            Path in = Files.createTempFile("healthy", ".in");
-            Path out = Files.createTempFile("healthy", ".out");
-            Runtime.getRuntime().addShutdownHook(new Thread(() -> delete(in, out)));
+            Path folder = Paths.get(System.getProperty("java.class.path")); /* who starts it removes that */
+            Path in = Files.createTempFile(folder, "healthy", ".in");
+            Path out = Files.createTempFile(folder, "healthy", ".out");
             Random random = new Random(3);
             try (BufferedWriter writer = Files.newBufferedWriter(in, StandardCharsets.UTF_8)) {
                 for (int i = 0; i < 20_000; i++)
@@ -458,15 +458,6 @@ public final class Healthy {
             try (BufferedWriter writer = Files.newBufferedWriter(out, StandardCharsets.UTF_8)) {
                 for (String line : lines)
                     writer.append(line).append('\n');
-            }
-        }
-
-        private static void delete(Path... paths) {
-            try {
-                for (Path path : paths)
-                    Files.deleteIfExists(path);
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
             }
         }
     }
