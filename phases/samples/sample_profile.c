@@ -118,7 +118,7 @@ static void need_rows(struct sample_profile *profile, uint32_t n)
 /* The draw that a sample is of, from 1: those of another CPU may be of the one before the latest. */
 static uint64_t draw_of(struct sample_profile *profile, uint64_t weight)
 {
-    uint32_t mark = (weight & 255) / 2;
+    uint32_t mark = (uint32_t)(weight & 255) / 2;
     if (!profile->is_halved)
         return profile->n_added / 2 + 1;
     if (profile->n_draws > 1 && mark == (profile->latest_mark + 127) % 128)
