@@ -22,6 +22,11 @@ uint64_t method_name_hash(const struct method_name *name)
     return hash_text(hash, name->descriptor, strlen(name->descriptor));
 }
 
+bool method_name_is_lambda(const struct method_name *name)
+{
+    return strncmp(name->method, "lambda$", strlen("lambda$")) == 0;
+}
+
 char *method_name_text(struct arena *arena, const struct method_name *name)
 {
     return arena_printf(arena, "%s.%s%s", name->class_name, name->method, name->descriptor);

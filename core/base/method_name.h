@@ -17,6 +17,9 @@ int method_name_compare(const struct method_name *a, const struct method_name *b
 /* A key for hash.h. */
 uint64_t method_name_hash(const struct method_name *name);
 
+/* Of the body of a lambda expression, which javac names: lambda$main$0. */
+bool method_name_is_lambda(const struct method_name *name);
+
 /* "java/lang/String.length()I", in the arena. */
 char *method_name_text(struct arena *arena, const struct method_name *name);
 

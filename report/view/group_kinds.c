@@ -1,6 +1,6 @@
 /*
  * Requests that only choose: where nearly all that a request does is in methods of one name, of several classes (the
- * handlers of a dispatcher), these are the requests.
+ * handlers of a dispatcher), these are the requests; so is the method that a lambda's body only calls.
  */
 #include "report/view/groups_internal.h"
 
@@ -10,6 +10,7 @@
 #define CLASSES_LEAST 3u  /* that have the method, */
 #define SHARE_LEAST   0.6 /* of the time of what calls them, */
 #define DEPTH_MOST    8u  /* methods of the program's own below it */
+#define HANDED_LEAST  0.9 /* of a lambda's time: in the method that it calls */
 
 /* Methods of one name and descriptor in a request, the outermost calls of them. */
 struct kinds {
@@ -91,6 +92,14 @@ static void see(struct kinds_search *search, uint32_t node)
         add_kind(search, row, &name, ticks);
 }
 
+/* A lambda's body hands its work to one method, a dispatcher to those of one name. */
+static bool is_choice(const struct groups_row *row, const struct kinds *kinds, double row_ticks)
+{
+    return method_name_is_lambda(&row->name)
+               ? kinds->ticks >= HANDED_LEAST * row_ticks
+               : kinds->n_classes >= CLASSES_LEAST && kinds->ticks >= SHARE_LEAST * row_ticks;
+}
+
 /* The name with most of a row's time. */
 static bool choose(struct groups_making *making, const struct kinds_search *search)
 {
@@ -98,8 +107,7 @@ static bool choose(struct groups_making *making, const struct kinds_search *sear
     for (size_t i = 0; i < search->n; i++) {
         const struct kinds *kinds = &search->all[i];
         struct groups_row *row = &making->rows[kinds->row];
-        if (kinds->n_classes < CLASSES_LEAST || kinds->ticks < SHARE_LEAST * search->row_ticks[kinds->row] ||
-            kinds->ticks <= row->kinds_ticks)
+        if (!is_choice(row, kinds, search->row_ticks[kinds->row]) || kinds->ticks <= row->kinds_ticks)
             continue;
         row->kinds = kinds->name;
         row->kinds_ticks = kinds->ticks;

@@ -193,6 +193,15 @@ static void hide_chain(struct folder *f, uint32_t first, uint32_t n, uint32_t st
     }
 }
 
+/* How well a row's name tells a chain's reader where it begins. */
+enum naming { NAMED_BY_LIBRARY, NAMED_BY_COMPILER, NAMED_BY_PROGRAM };
+
+static enum naming naming_of(const struct folder *f, uint32_t row)
+{
+    struct method_name name = report_name(f->making->source, f->ranked[row].total->method);
+    return is_listed(f, row) ? NAMED_BY_LIBRARY : method_name_is_lambda(&name) ? NAMED_BY_COMPILER : NAMED_BY_PROGRAM;
+}
+
 /*
  * A chain from its outermost row: the innermost one of the program's own stays, or else the last one.  It ends where
  * one part of the program calls another one: that call is what its reader looks for.  Returns the row that the next
@@ -202,14 +211,15 @@ static uint32_t fold_chain(struct folder *f, uint32_t first)
 {
     uint32_t row = first, stays = first, outermost = first, n = 0;
     double between = 0;
-    bool has_own = false;
+    enum naming best = NAMED_BY_LIBRARY;
     while (row != CALLTREE_NONE && !f->is_done[row] && between <= spare_ticks(f, first)) {
-        bool is_own = !is_listed(f, row);
+        enum naming naming = naming_of(f, row);
+        bool is_own = naming > NAMED_BY_LIBRARY, has_own = best > NAMED_BY_LIBRARY;
         if (is_own && has_own && !are_of_one_part(f, stays, row))
             break;
-        outermost = is_own && !has_own ? row : outermost;
+        outermost = naming > best ? row : outermost;
         stays = is_own || !has_own ? row : stays;
-        has_own = has_own || is_own;
+        best = naming > best ? naming : best;
         f->is_done[row] = true;
         between += f->ticks_between[row];
         row = f->next[row];

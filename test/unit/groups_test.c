@@ -192,6 +192,44 @@ static void test_requests(const struct maker *m)
     view_pass_close(&pass);
 }
 
+/* A pool runs two lambdas: one calls a method and has a twentieth of the time itself, one has a fifth. */
+static void test_lambdas(void)
+{
+    static const struct trace_sampled_method called[] = {
+        { { "java/lang/Thread", "run", "()V" }, "", 0, NULL, 0, NULL },
+        { { "shop/Jobs", "lambda$go$0", "()V" }, "", 0, NULL, 0, NULL },
+        { { "shop/Jobs", "index", "()V" }, "", 0, NULL, 0, NULL },
+        { { "shop/Jobs", "lambda$go$1", "()V" }, "", 0, NULL, 0, NULL },
+        { { "shop/Jobs", "mix", "()V" }, "", 0, NULL, 0, NULL },
+    };
+    static const uint32_t parents[] = { 0, 1, 2, 1, 4 };
+    struct maker m;
+    struct view_pass pass;
+    struct report_source whole;
+    struct groups groups;
+    maker_open(&m, "lambdas");
+    maker_info(&m, "recording.mode", "samples");
+    maker_info(&m, "sample.period_ns", "1000");
+    maker_thread(&m, 0, "main", false);
+    maker_thread(&m, 1, "pool-1", false);
+    for (uint32_t i = 0; i < 5; i++)
+        maker_stack(&m, parents[i], -1, i, &called[i], 0, 0);
+    for (uint64_t i = 0; i < 20; i++) {
+        write_sample(&m, 1, i < 19 ? 3 : 2, BLOCK * i, 1000);
+        write_sample(&m, 1, i < 16 ? 5 : 4, BLOCK * i, 1000);
+    }
+    write_wait(&m, 1, TRACE_CAUSE_SOCKET, 3, 7000);
+    maker_close(&m, 20 * BLOCK);
+    CHECK_NUMBER("requests in lambdas are found", find(&m, "request", &pass, &whole, &groups), 0);
+    const struct groups_row *index = row_of(&groups, "Jobs.index"), *mix = row_of(&groups, "Jobs.lambda$go$1");
+    CHECK("what a lambda only calls is the request, with its waits",
+          is_near(index->all.ticks, 19000) && index->all.waited_ns == 7000);
+    CHECK("the lambda has the rest", is_near(row_of(&groups, "Jobs.lambda$go$0")->all.ticks, 1000));
+    CHECK("a lambda that works itself is the request", is_near(mix->all.ticks, 20000) && groups.n == 3);
+    view_pass_close(&pass);
+    unlink(m.path);
+}
+
 static void test_names(void)
 {
     CHECK("a number at the end is any",
@@ -277,6 +315,7 @@ int main(void)
     test_packages(&m);
     test_threads(&m);
     test_requests(&m);
+    test_lambdas();
     test_names();
     test_methods(&m);
     test_table(&m);
