@@ -290,6 +290,24 @@ static double squares_of(const struct sample_sum *sum)
     return sum->squares + sum->more * sum->more;
 }
 
+/*
+ * Of how many draws the differences are as those of a normal distribution: fewer, where a method was in few draws, or
+ * where the program had the CPU in some much more than in others (Satterthwaite; a normal e has 3 as its kurtosis).
+ */
+static double freedom_of(const struct sample_profile *profile, const struct sample_sum *sum, double share)
+{
+    double n = profile->n_draws, in = fmin(sum->n_draws, n), squares = 0, fourths = 0;
+    double with = (1 - share) * (1 - share), without = share * share;
+    for (uint32_t i = 0; i < profile->n_draws; i++) {
+        double square = profile->more[i] * profile->more[i];
+        squares += square;
+        fourths += square * square;
+    }
+    double all = in * with + (n - in) * without, even = fourths > 0 ? 3 * squares * squares / fourths / n : 1;
+    double df = all * all / (in * with * with + (n - in) * without * without) * fmin(even, 1);
+    return fmax(fmin(df, (double)sum->n + 1), 1);
+}
+
 /* From samples of two clocks.  That both found the same does not say that there is no error: it is as of half a sample.
  */
 static double error_of(const struct sample_profile *profile, const struct sample_sum *sum, double weight)
@@ -302,7 +320,7 @@ static double error_of(const struct sample_profile *profile, const struct sample
     double variance = squares_of(sum) - share * (profile->is_halved ? 2 * products - same : same);
     variance = fmax(variance, least);
     variance = profile->is_halved ? variance + UNSEEN * 2 * least * share * profile->all.n_draws : DESIGN * variance;
-    double df = profile->is_halved ? fmin(profile->all.n_draws, (double)sum->n + 1) : sum->n_draws + 1.0;
+    double df = profile->is_halved ? freedom_of(profile, sum, share) : sum->n_draws + 1.0;
     return sqrt(variance) / all * t_limit(df);
 }
 

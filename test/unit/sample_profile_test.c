@@ -249,10 +249,12 @@ struct slices {
     double until_ms; /* the slice's end, of the clock, */
     double pause_ms; /* and the pause behind it */
     double cpu_ms;   /* that the program has had by then */
+    double crowd;    /* pauses are so many times as long, for a while */
 };
 
 #define SLICE_MS 12.0
 #define PAUSE_MS 18.0
+#define CROWD_MS 300.0 /* of the program's CPU time */
 
 /* The program's CPU time at a moment, and whether it has the CPU: later ones only. */
 static bool runs_at(struct slices *slices, double ms, double *cpu_ms)
@@ -263,7 +265,9 @@ static bool runs_at(struct slices *slices, double ms, double *cpu_ms)
     while (slices->until_ms + slices->pause_ms < ms) {
         double slice_ms = -SLICE_MS * log(1 - chance());
         slices->until_ms += slices->pause_ms + slice_ms;
-        slices->pause_ms = -PAUSE_MS * log(1 - chance());
+        if (chance() < slice_ms / CROWD_MS)
+            slices->crowd = exp(6 * chance() - 3);
+        slices->pause_ms = -PAUSE_MS * slices->crowd * log(1 - chance());
         slices->cpu_ms += slice_ms;
     }
     *cpu_ms = slices->cpu_ms - fmax(0, slices->until_ms - ms);
@@ -276,7 +280,7 @@ static bool runs_at(struct slices *slices, double ms, double *cpu_ms)
  */
 static double record(struct program *p, int n, bool is_shared, double end_ms, struct sample_profile *profile)
 {
-    struct slices slices = { .are_drawn = is_shared };
+    struct slices slices = { .are_drawn = is_shared, .crowd = 1 };
     struct clock clocks[2];
     double anew_ms = 0, cpu_ms;
     uint32_t n_draws = 0;
