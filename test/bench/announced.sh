@@ -16,10 +16,11 @@
 # The table: of each phase with 5 % or more of that CPU time, in how many of the recordings in which it had so much it
 # has a row of the report (recorded or sampled), and in how many of them the row's share of the application's CPU time
 # is within 3 points, or within the row's 95 % interval; of the rows with an interval, in how many the truth is within
-# it; and the largest difference. Below it, of all of them: the intervals that hold the truth, their width, differences,
-# and what the recordings cost by their own account.  BENCH_KEEP=DIR keeps the traces that are not so, and each phase of
-# each recording in DIR/judged: workload, mode, phase, share, row found, near, difference, row's interval, how the row
-# is known, CPU seconds of the program, threads that were ready to run (load average of the last minute).
+# it; and the largest difference. Below it, of all of them: the intervals that hold the truth (a row with probes has
+# that of what samples add to it only), their width, differences, and what the recordings cost by their own account.
+# BENCH_KEEP=DIR keeps the traces that are not so, and each phase of each recording in DIR/judged: workload, mode,
+# phase, share, row found, near, difference, row's interval, how the row is known, CPU seconds of the program, threads
+# that were ready to run (load average of the last minute).
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/workloads.sh"
 cd "$root" || exit 1
@@ -243,8 +244,11 @@ median() {
 
 awk '{ print ($7 < 0 ? -$7 : $7) * 100 }' "$SCRATCH/judged" > "$SCRATCH/differences"
 awk '$8 != "-" && $4 >= 0.1 && $4 <= 0.5 { print $8 * 200 }' "$SCRATCH/judged" > "$SCRATCH/widths"
-awk '$8 != "-" { n++; far = $7 < 0 ? -$7 : $7; in_it += far <= $8 }
-    END { printf "\nintervals that hold the truth: %d of %d (%.1f %%)\n", in_it, n, n ? 100 * in_it / n : 0 }' \
+awk '$8 != "-" && $9 == "samples" { n++; far = $7 < 0 ? -$7 : $7; in_it += far <= $8 }
+    END { printf "\nintervals from samples alone that hold the truth: %d of %d (%.1f %%)\n", in_it, n,
+        n ? 100 * in_it / n : 0 }' "$SCRATCH/judged"
+awk '$9 ~ /^probes/ { n++; far = $7 < 0 ? -$7 : $7; near += far <= 0.005; if (far > most) most = far }
+    END { printf "rows with probes within half a point: %d of %d, farthest %.2f\n", near, n, 100 * most }' \
     "$SCRATCH/judged"
 echo "points of difference: $(median "$SCRATCH/differences")"
 echo "points of an interval's width, shares of 10 to 50 %: $(median "$SCRATCH/widths")"
