@@ -10,7 +10,8 @@
 
 #define PASSES_ON 0.05 /* with less of its time as its own a method only calls others */
 #define OVERHEAD  0.15 /* the same of a framework's */
-#define SMALL     0.01 /* of all time */
+#define SMALL     0.01 /* of all time, */
+#define APART     2    /* and so many samples, but no more: what two rows have not in common may be chance */
 #define HOT       0.05
 #define ENTRY     0.02 /* a call of a framework with so much of all time has a row, and one of the trunk in any table */
 #define TRUNK     0.80 /* of the largest row's time */
@@ -29,6 +30,7 @@ struct folder {
     uint32_t *next;         /* by row: the one that it only calls, or CALLTREE_NONE */
     double *ticks_between;  /* by row: the time that it and the next one have not in common */
     double *entered, *left; /* by row: of a framework, the time that the program calls, and in which it calls back */
+    double sample_ticks;    /* that a sample stands for; 0: there are none */
     uint32_t *outermost;    /* by row that stays: the one that its chain is named by, too */
     bool *is_next, *is_done, *is_hidden;
 };
@@ -66,6 +68,11 @@ static void open_folder(struct folder *f)
 {
     struct arena *arena = f->making->source->arena;
     const struct calltree *tree = f->making->source->tree;
+    const struct sampled_tree *sampled = f->making->source->sampled;
+    uint64_t n_samples = 0;
+    for (size_t i = 0; sampled != NULL && i < sampled->samples->n_kept; i++)
+        n_samples += sampled->samples->kept[i].is_waiting ? 0 : sampled->samples->kept[i].n;
+    f->sample_ticks = n_samples == 0 ? 0 : (double)f->making->shares.all_ticks / (double)n_samples;
     f->is_library = folding_methods(f->making->options->fold, f->making->source);
     f->row_of = arena_alloc(arena, ((size_t)tree->n_methods + 1) * sizeof *f->row_of);
     f->first_node = arena_alloc(arena, (f->n + 1) * sizeof *f->first_node);
@@ -133,7 +140,8 @@ static void count_inside(struct folder *f, uint32_t row)
 /* How much time may be one row's alone, where all is said to be another's, too. */
 static double spare_ticks(const struct folder *f, uint32_t row)
 {
-    return fmin(PASSES_ON * f->ranked[row].ticks, SMALL * (double)f->making->shares.all_ticks);
+    double small = SMALL * (double)f->making->shares.all_ticks, chance = APART * f->sample_ticks;
+    return fmin(PASSES_ON * f->ranked[row].ticks, small + fmin(chance, small));
 }
 
 /*

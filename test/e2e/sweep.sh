@@ -1,7 +1,6 @@
 #!/bin/bash
 # mmprof sweep: heap sizes, against what the program says of its collections; sizes that do not work.
 # timeout: 200
-# beside: yes
 . "$(dirname "$0")/../lib.sh"
 
 java=$(first_jdk)/bin/java

@@ -2,7 +2,6 @@
 # Other agents at the same time, loaded before mmprof and after it: a debugger, JFR, and an agent of
 # java.lang.instrument that retransforms the same classes.  Each does its work, and so does mmprof.
 # timeout: 600
-# beside: yes
 . "$(dirname "$0")/faults.bash"
 
 # with_busy OPTION...: target.Busy with these options; its PID in $jvm.
