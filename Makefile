@@ -303,7 +303,7 @@ check-quick: make unit
 # What 'check-all' does in short, at length: an hour.
 .PHONY: check-faults
 check-faults: make unit tools java
-	@BUILD='$(BUILD)' FAULTS_LONG=1 REWRITE_SEEDS='1 2 3' test/run -v $(FAULTS) test/e2e/rewrite_jdk.sh
+	@BUILD='$(BUILD)' FAULTS_LONG=1 REWRITE_SEEDS='1 2 3' test/run -v $(FAULTS) test/e2e/rewrite_jdk.sh test/e2e/depot.sh
 
 # In an emulated machine that has a PMU: test/pmu/machine.bash.  Not part of 'check-all': it takes minutes and a download.
 # What cannot be installed or downloaded here is skipped, and what would not end within PMU_SECONDS.
