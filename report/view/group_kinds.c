@@ -92,25 +92,26 @@ static void see(struct kinds_search *search, uint32_t node)
         add_kind(search, row, &name, ticks);
 }
 
-/* A lambda's body hands its work to one method, a dispatcher to those of one name. */
-static bool is_choice(const struct groups_row *row, const struct kinds *kinds, double row_ticks)
+/* A dispatcher hands its work to methods of one name, a lambda's body that is none to one method. */
+static bool is_choice(const struct groups_row *row, const struct kinds *kinds, double row_ticks, bool is_dispatcher)
 {
-    return method_name_is_lambda(&row->name)
-               ? kinds->ticks >= HANDED_LEAST * row_ticks
-               : kinds->n_classes >= CLASSES_LEAST && kinds->ticks >= SHARE_LEAST * row_ticks;
+    return is_dispatcher ? kinds->n_classes >= CLASSES_LEAST && kinds->ticks >= SHARE_LEAST * row_ticks
+                         : method_name_is_lambda(&row->name) && kinds->ticks >= HANDED_LEAST * row_ticks;
 }
 
 /* The name with most of a row's time. */
-static bool choose(struct groups_making *making, const struct kinds_search *search)
+static bool choose(struct groups_making *making, const struct kinds_search *search, bool is_dispatcher)
 {
     bool is_any = false;
     for (size_t i = 0; i < search->n; i++) {
         const struct kinds *kinds = &search->all[i];
         struct groups_row *row = &making->rows[kinds->row];
-        if (!is_choice(row, kinds, search->row_ticks[kinds->row]) || kinds->ticks <= row->kinds_ticks)
+        if (!is_choice(row, kinds, search->row_ticks[kinds->row], is_dispatcher) || kinds->ticks <= row->kinds_ticks ||
+            (!is_dispatcher && row->is_dispatcher))
             continue;
         row->kinds = kinds->name;
         row->kinds_ticks = kinds->ticks;
+        row->is_dispatcher = is_dispatcher;
         is_any = true;
     }
     return is_any;
@@ -121,7 +122,8 @@ bool groups_find_kinds(struct groups_making *making)
     struct kinds_search search = { .making = making, .row_ticks = xcalloc(making->n + 1, sizeof(double)) };
     for (uint32_t i = 1; i < making->source->tree->n_nodes; i++)
         see(&search, i);
-    bool is_any = choose(making, &search);
+    bool is_any = choose(making, &search, true);
+    is_any = choose(making, &search, false) || is_any;
     hash_free(&search.by_name);
     hash_free(&search.classes);
     free(search.all);

@@ -34,10 +34,11 @@ struct groups_row {
     /* While it is made. */
     struct method_name kinds; /* of a request: what it calls by this name is a request; NULL: it chooses none */
     double kinds_ticks;
-    uint32_t method; /* the number of the row; of callers, of the method's */
-    uint32_t called; /* the tree's method with calls */
-    uint64_t latest; /* the wait or allocation that was counted in it last */
-    double order;    /* what rows are sorted by */
+    bool is_dispatcher; /* these are of several classes */
+    uint32_t method;    /* the number of the row; of callers, of the method's */
+    uint32_t called;    /* the tree's method with calls */
+    uint64_t latest;    /* the wait or allocation that was counted in it last */
+    double order;       /* what rows are sorted by */
 };
 
 /* In the arena of the pass. */

@@ -192,6 +192,41 @@ static void test_requests(const struct maker *m)
     view_pass_close(&pass);
 }
 
+/* A server calls a lambda, which calls a method that chooses among handlers of three classes. */
+static void test_dispatcher_in_lambda(void)
+{
+    static const struct trace_sampled_method called[] = {
+        { { "java/lang/Thread", "run", "()V" }, "", 0, NULL, 0, NULL },
+        { { "shop/Web", "lambda$main$0", "()V" }, "", 0, NULL, 0, NULL },
+        { { "shop/Web", "respond", "()V" }, "", 0, NULL, 0, NULL },
+        { { "shop/Items", "handle", "()V" }, "", 0, NULL, 0, NULL },
+        { { "shop/Carts", "handle", "()V" }, "", 0, NULL, 0, NULL },
+        { { "shop/Users", "handle", "()V" }, "", 0, NULL, 0, NULL },
+    };
+    static const uint32_t parents[] = { 0, 1, 2, 3, 3, 3 };
+    struct maker m;
+    struct view_pass pass;
+    struct report_source whole;
+    struct groups groups;
+    maker_open(&m, "dispatcher");
+    maker_info(&m, "recording.mode", "samples");
+    maker_info(&m, "sample.period_ns", "1000");
+    maker_thread(&m, 0, "main", false);
+    maker_thread(&m, 1, "web-1", false);
+    for (uint32_t i = 0; i < 6; i++)
+        maker_stack(&m, parents[i], -1, i, &called[i], 0, 0);
+    for (uint64_t i = 0; i < 30; i++)
+        write_sample(&m, 1, 4 + (uint32_t)(i % 3), BLOCK * i, 1000);
+    maker_close(&m, 30 * BLOCK);
+    CHECK_NUMBER("requests of handlers are found", find(&m, "request", &pass, &whole, &groups), 0);
+    CHECK("they are the handlers, not the lambda, nor what only chooses",
+          is_near(row_of(&groups, "Items.handle")->all.ticks, 10000) &&
+              is_near(row_of(&groups, "Users.handle")->all.ticks, 10000) &&
+              row_of(&groups, "Web.respond")->all.ticks < 1);
+    view_pass_close(&pass);
+    unlink(m.path);
+}
+
 /* A pool runs two lambdas: one calls a method and has a twentieth of the time itself, one has a fifth. */
 static void test_lambdas(void)
 {
@@ -316,6 +351,7 @@ int main(void)
     test_threads(&m);
     test_requests(&m);
     test_lambdas();
+    test_dispatcher_in_lambda();
     test_names();
     test_methods(&m);
     test_table(&m);
