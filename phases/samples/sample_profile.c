@@ -134,6 +134,16 @@ static double first_ones(const struct sample_profile *profile, uint64_t weight)
     return (profile->is_halved ? weight : profile->n_added) & 1 ? -(double)weight : (double)weight;
 }
 
+/* In the present draw, for all samples: its powers are kept as sums, for a trace may have a draw for each sample. */
+static void add_more(struct sample_profile *profile, double weight)
+{
+    double *more = &profile->more[profile->draw - 1], before = *more * *more;
+    *more += weight;
+    double after = *more * *more;
+    profile->more_squares += after - before;
+    profile->more_fourths += after * after - before * before;
+}
+
 /* What all samples' clocks differed by in the draw that a sum's latest samples are of; of one clock not known. */
 static double more_of_all(const struct sample_profile *profile, const struct sample_sum *sum)
 {
@@ -226,7 +236,7 @@ void sample_profile_add(struct sample_profile *profile, const struct profile_sam
     profile->n_added++;
     profile->draw = draw_of(profile, sample->ns);
     if (profile->is_halved)
-        profile->more[profile->draw - 1] += first_ones(profile, sample->ns);
+        add_more(profile, first_ones(profile, sample->ns));
     profile->is_of_blocks = profile->is_of_blocks || sample->is_waiting || sample->n_alike > 0;
     add_total(profile, &profile->groups[sample->group], block, sample);
     add_to(profile, &profile->all, block, sample);
@@ -296,14 +306,11 @@ static double squares_of(const struct sample_sum *sum)
  */
 static double freedom_of(const struct sample_profile *profile, const struct sample_sum *sum, double share)
 {
-    double n = profile->n_draws, in = fmin(sum->n_draws, n), squares = 0, fourths = 0;
-    double with = (1 - share) * (1 - share), without = share * share;
-    for (uint32_t i = 0; i < profile->n_draws; i++) {
-        double square = profile->more[i] * profile->more[i];
-        squares += square;
-        fourths += square * square;
-    }
-    double all = in * with + (n - in) * without, even = fourths > 0 ? 3 * squares * squares / fourths / n : 1;
+    double n = profile->n_draws, in = fmin(sum->n_draws, n), squares = profile->more_squares;
+    double with = (1 - share) * (1 - share), without = share * share, all = in * with + (n - in) * without;
+    double even = profile->more_fourths > 0 ? 3 * squares * squares / profile->more_fourths / n : 1;
+    if (!(all > 0)) /* it has all the time */
+        return n;
     double df = all * all / (in * with * with + (n - in) * without * without) * fmin(even, 1);
     return fmax(fmin(df, (double)sum->n + 1), 1);
 }

@@ -86,9 +86,10 @@ struct sample_profile {
     uint32_t n_rows, rows_room, n_counters;
     struct context_tree tree; /* of group 0 */
     uint64_t n_samples;
-    uint64_t n_added; /* samples that came, those alike as one */
-    bool is_halved;   /* the caller's: two clocks take the samples (perf_rings_mark) */
-    double *more;     /* owned: how much more weight the first one's have, by draws */
+    uint64_t n_added;                  /* samples that came, those alike as one */
+    bool is_halved;                    /* the caller's: two clocks take the samples (perf_rings_mark) */
+    double *more;                      /* owned: how much more weight the first one's have, by draws */
+    double more_squares, more_fourths; /* the sums of its powers */
     uint32_t n_draws, draws_room, latest_mark;
     uint64_t draw;         /* of the sample that is added */
     bool is_of_blocks;     /* intervals are: samples of one moment come together */

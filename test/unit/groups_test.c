@@ -192,6 +192,19 @@ static void test_requests(const struct maker *m)
     view_pass_close(&pass);
 }
 
+/* A trace whose thread 1 has these contexts, each of a method of its own. */
+static void begin_samples(struct maker *m, const char *name, const struct trace_sampled_method *called,
+                          const uint32_t *parents, uint32_t n)
+{
+    maker_open(m, name);
+    maker_info(m, "recording.mode", "samples");
+    maker_info(m, "sample.period_ns", "1000");
+    maker_thread(m, 0, "main", false);
+    maker_thread(m, 1, "pool-1", false);
+    for (uint32_t i = 0; i < n; i++)
+        maker_stack(m, parents[i], -1, i, &called[i], 0, 0);
+}
+
 /* A server calls a lambda, which calls a method that chooses among handlers of three classes. */
 static void test_dispatcher_in_lambda(void)
 {
@@ -208,13 +221,7 @@ static void test_dispatcher_in_lambda(void)
     struct view_pass pass;
     struct report_source whole;
     struct groups groups;
-    maker_open(&m, "dispatcher");
-    maker_info(&m, "recording.mode", "samples");
-    maker_info(&m, "sample.period_ns", "1000");
-    maker_thread(&m, 0, "main", false);
-    maker_thread(&m, 1, "web-1", false);
-    for (uint32_t i = 0; i < 6; i++)
-        maker_stack(&m, parents[i], -1, i, &called[i], 0, 0);
+    begin_samples(&m, "dispatcher", called, parents, 6);
     for (uint64_t i = 0; i < 30; i++)
         write_sample(&m, 1, 4 + (uint32_t)(i % 3), BLOCK * i, 1000);
     maker_close(&m, 30 * BLOCK);
@@ -242,13 +249,7 @@ static void test_lambdas(void)
     struct view_pass pass;
     struct report_source whole;
     struct groups groups;
-    maker_open(&m, "lambdas");
-    maker_info(&m, "recording.mode", "samples");
-    maker_info(&m, "sample.period_ns", "1000");
-    maker_thread(&m, 0, "main", false);
-    maker_thread(&m, 1, "pool-1", false);
-    for (uint32_t i = 0; i < 5; i++)
-        maker_stack(&m, parents[i], -1, i, &called[i], 0, 0);
+    begin_samples(&m, "lambdas", called, parents, 5);
     for (uint64_t i = 0; i < 20; i++) {
         write_sample(&m, 1, i < 19 ? 3 : 2, BLOCK * i, 1000);
         write_sample(&m, 1, i < 16 ? 5 : 4, BLOCK * i, 1000);
